@@ -1,10 +1,11 @@
-//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify|proofs|limits|large|own]`.
+//! Benchmarks of linpoint: `cargo run --release --manifest-path bench/Cargo.toml -- [versus|growth|input|monitors|snapshot|columnar|cores|reach|repeated|hitting|recorder|live|verify|proofs|limits|large|own|conditions]`.
 //!
 //! Without an argument all of them run, and the record goes to the standard output as Markdown. Every figure is a ratio
 //! against a peer or a physical limit in the same run: absolute times mean nothing on a shared machine.
 
 mod child;
 mod columnar;
+mod conditions;
 mod cores;
 mod growth;
 mod hitting;
@@ -34,6 +35,7 @@ fn main() -> anyhow::Result<()> {
         [cores::COMMAND, rest @ ..] => cores::answer(rest),
         [snapshot::COMMAND, rest @ ..] => snapshot::answer(rest),
         [verify::COMMAND, rest @ ..] => verify::answer(rest),
+        [conditions::COMMAND, rest @ ..] => conditions::answer(rest),
         [] => {
             versus::run()?;
             growth::run()?;
@@ -51,7 +53,8 @@ fn main() -> anyhow::Result<()> {
             proofs::run()?;
             limits::run()?;
             large::run(&[])?;
-            own::run()
+            own::run()?;
+            conditions::run()
         }
         ["versus"] => versus::run(),
         ["growth"] => growth::run(),
@@ -70,6 +73,7 @@ fn main() -> anyhow::Result<()> {
         ["limits"] => limits::run(),
         ["large", rest @ ..] => large::run(rest),
         ["own"] => own::run(),
-        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live, verify, proofs, limits, large or own"),
+        ["conditions"] => conditions::run(),
+        _ => bail!("expected versus, growth, input, monitors, snapshot, columnar, cores, reach, repeated, hitting, recorder, live, verify, proofs, limits, large, own or conditions"),
     }
 }

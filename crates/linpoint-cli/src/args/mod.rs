@@ -481,6 +481,15 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     pub(crate) values: Option<i64>,
 
+    /// Simulate a store that keeps this promise and breaks the next stronger ones: of `--type kv` a condition as `check --condition`
+    /// names it, or stale, causal, session; of `--type multi-register` an isolation level (see docs/conditions.md)
+    #[arg(long, value_name = "PROMISE", conflicts_with_all = ["simple", "general", "violation", "producers", "values"])]
+    pub(crate) model: Option<String>,
+
+    /// With `--model`: the number of keys [default: 5]
+    #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) keys: Option<u32>,
+
     /// Of a snapshot: two entries change once, from 0 to 1, and nothing else does
     #[arg(long, conflicts_with = "general")]
     pub(crate) simple: bool,

@@ -3,10 +3,11 @@
 use std::io::Write;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::Instant;
 
 use linpoint::condition::Condition;
 use linpoint::format::RecordedHistory;
-use linpoint::{Budget, Checker, Error};
+use linpoint::{Budget, Checker, EngineChoice, Error};
 
 use super::check::with_least_ops;
 use crate::args::{Asked, CheckArgs};
@@ -18,6 +19,8 @@ use crate::results::Decided;
 use crate::source::{TypeChoice, object_of, with_methods};
 
 pub(crate) fn run(args: &CheckArgs, checker: &Checker) -> anyhow::Result<Exit> {
+    refuse_others(args)?;
+    let start = Instant::now();
     args.limits.start_threads()?;
     let stop = interrupt::flag();
     let chosen = args.input.type_choice()?;
@@ -36,6 +39,10 @@ pub(crate) fn run(args: &CheckArgs, checker: &Checker) -> anyhow::Result<Exit> {
                 return;
             }
             let budget = checker.budget().cancelled_by(Arc::clone(&stop));
+            let budget = match args.timeout_total {
+                Some(total) => budget.within_total(start, total),
+                None => budget,
+            };
             let recorded = recorded.and_then(|recorded| with_least_ops(recorded, args.min_ops));
             let decided = recorded.and_then(|recorded| {
                 decide(recorded, &conditions, chosen.as_ref(), checker, &budget)
@@ -76,6 +83,26 @@ pub(crate) fn run(args: &CheckArgs, checker: &Checker) -> anyhow::Result<Exit> {
     } else {
         exit
     })
+}
+
+/// Options that say something about linearizability, or about its reports.
+pub(super) fn refuse_others(args: &CheckArgs) -> Result<(), Error> {
+    let given = [
+        ("--engine", args.engine != EngineChoice::Auto),
+        ("--depth-max", args.depth_max.is_some()),
+        ("--explanation", args.explanation.is_some()),
+        ("--whole", args.whole),
+        ("--all", args.all),
+        ("--no-certify", args.no_certify),
+        ("--no-diagnose", args.no_diagnose),
+        ("--explain", args.explain),
+    ];
+    match given.iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => Err(Error::usage(format!(
+            "{option} is about linearizability, and does not go with --condition: leave it out, or check without --condition"
+        ))),
+    }
 }
 
 /// Decides conditions of one history, as the type that was chosen or the one that it names or that its methods tell.

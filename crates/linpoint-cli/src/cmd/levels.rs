@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
+use linpoint::Error;
 use linpoint::engine::Budget;
 use linpoint::format::RecordedHistory;
 use linpoint::spec::Params;
 use linpoint::transaction::{Level, Model, check};
-use linpoint::{EngineChoice, Error};
 
 use super::check::with_least_ops;
+use super::conditions::refuse_others;
 use crate::args::{Asked, CheckArgs};
 use crate::exit::Exit;
 use crate::files::Output;
@@ -36,6 +37,7 @@ pub(crate) fn asked(args: &CheckArgs) -> Result<Option<Vec<Level>>, Error> {
 
 pub(crate) fn run(args: &CheckArgs, levels: &[Level]) -> anyhow::Result<Exit> {
     refuse_others(args)?;
+    refuse_own_types(args)?;
     args.limits.start_threads()?;
     let stop = interrupt::flag();
     let start = Instant::now();
@@ -66,23 +68,17 @@ pub(crate) fn run(args: &CheckArgs, levels: &[Level]) -> anyhow::Result<Exit> {
     })
 }
 
-/// Options that say something about linearizability, or about its reports.
-fn refuse_others(args: &CheckArgs) -> Result<(), Error> {
+/// Types of one's own have no transactions.
+fn refuse_own_types(args: &CheckArgs) -> Result<(), Error> {
     let object = &args.input.object;
     let given = [
-        ("--engine", args.engine != EngineChoice::Auto),
-        ("--explanation", args.explanation.is_some()),
-        ("--whole", args.whole),
-        ("--all", args.all),
-        ("--no-certify", args.no_certify),
-        ("--explain", args.explain),
         ("--spec", object.spec.is_some()),
         ("--model-cmd", object.model.model_cmd.is_some()),
     ];
     match given.iter().find(|(_, is_given)| *is_given) {
         None => Ok(()),
         Some((option, _)) => Err(Error::usage(format!(
-            "{option} does not go with isolation levels: they are reported as text, --json or --jsonl"
+            "{option} does not go with isolation levels, which are those of transactions on lists and registers"
         ))),
     }
 }

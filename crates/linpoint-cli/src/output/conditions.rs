@@ -19,6 +19,10 @@ pub(crate) fn text(out: &mut dyn Write, decided: &Decided) -> std::io::Result<()
     writeln!(out, "{}:", decided.recorded.title())?;
     for decision in &decided.decisions {
         let condition = decision.condition;
+        let since = match decision.decided == condition {
+            true => String::new(),
+            false => format!(", since {} is", decision.decided),
+        };
         match &decision.outcome {
             Outcome::Holds {
                 measure: Some(measure),
@@ -31,7 +35,7 @@ pub(crate) fn text(out: &mut dyn Write, decided: &Decided) -> std::io::Result<()
                 )?;
             }
             Outcome::Violated(refutation) => {
-                writeln!(out, "  {condition}: violated")?;
+                writeln!(out, "  {condition}: violated{since}")?;
                 writeln!(out, "    {}", refutation.sentence)?;
                 if refutation.core.len() <= MOST_LISTED {
                     let core = refutation.core.iter();
@@ -43,6 +47,9 @@ pub(crate) fn text(out: &mut dyn Write, decided: &Decided) -> std::io::Result<()
                 }
             }
             Outcome::Undecided(reason) => writeln!(out, "  {condition}: undecided, {reason}")?,
+            Outcome::Holds { .. } if decision.decided != condition => {
+                writeln!(out, "  {condition}: holds, since {} does", decision.decided)?;
+            }
             _ => writeln!(out, "  {condition}: holds")?,
         }
     }
@@ -108,7 +115,10 @@ pub(crate) fn document(histories: Vec<Value>) -> Value {
 }
 
 fn decision_json(history: &History, decision: &Decision) -> Value {
-    let mut fields = json!({ "condition": decision.condition.to_string() });
+    let mut fields = json!({
+        "condition": decision.condition.to_string(),
+        "decided_as": decision.decided.to_string(),
+    });
     match &decision.outcome {
         Outcome::Holds { witness, measure } => {
             fields["verdict"] = json!("holds");

@@ -1,10 +1,12 @@
 //! Verdicts as EDN, in the shape of Jepsen's results: `:valid?` is `true`, `false` or `:unknown`.
 
+use linpoint::condition::Diagnosis;
 use linpoint::format::RecordedHistory;
 use linpoint::verdict::PartReport;
-use linpoint::{OpId, Value, Verdict};
+use linpoint::{History, OpId, Value, Verdict};
 
 use super::Summary;
+use super::conditions::diagnosis_lines;
 use super::undecided::sentence;
 use crate::results::Outcome;
 
@@ -65,10 +67,41 @@ pub(super) fn outcome(outcome: &Outcome) -> (String, String) {
     if !failures.is_empty() {
         fields.push(format!(":failures [{}]", failures.join(" ")));
     }
+    if let Some(found) = &checked.diagnosis {
+        fields.push(format!(":diagnosis {}", diagnosis(history, found)));
+    }
     (
         checked.recorded.label(),
         format!("{{{}}}", fields.join(", ")),
     )
+}
+
+/// What still holds, with the words in which texts say it.
+fn diagnosis(history: &History, diagnosis: &Diagnosis) -> String {
+    let names = |expected: bool| {
+        let known = diagnosis.defined.iter();
+        let known = known.filter(|condition| diagnosis.holds(**condition) == Some(expected));
+        let names: Vec<String> = known.map(|of| text(&of.to_string())).collect();
+        format!("[{}]", names.join(" "))
+    };
+    let strongest = diagnosis.strongest();
+    let strongest: Vec<String> = strongest.iter().map(|of| text(&of.to_string())).collect();
+    let lines = diagnosis_lines(history, diagnosis);
+    let lines: Vec<String> = lines.iter().map(|line| text(line)).collect();
+    let mut fields = vec![
+        format!(":strongest [{}]", strongest.join(" ")),
+        format!(":holds {}", names(true)),
+        format!(":fails {}", names(false)),
+        format!(":text [{}]", lines.join(" ")),
+    ];
+    if let Some(versions) = diagnosis.versions {
+        let (least, most) = (versions.at_least, versions.at_most);
+        fields.push(format!(":k {{:at-least {least}, :at-most {most}}}"));
+    }
+    if let Some(lateness) = diagnosis.lateness {
+        fields.push(format!(":delta {}", lateness.delta));
+    }
+    format!("{{{}}}", fields.join(", "))
 }
 
 /// An operation of a core, with the index of its invocation in a Jepsen history.

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use anyhow::Context;
 use linpoint::{Error, Verdict};
 
+use super::conditions::diagnosis_lines;
 use super::text::{core_lines, part_name};
 use super::undecided;
 use crate::files::Files;
@@ -63,6 +64,8 @@ impl GithubReport {
         let label = checked.recorded.label();
         let file = &*checked.recorded.input;
         let history = &checked.recorded.history;
+        let still = checked.diagnosis.as_ref();
+        let still = still.map_or_else(Vec::new, |found| diagnosis_lines(history, found));
         for part in &checked.report.parts {
             let name = format!("{}{}", checked.type_name, part_name(part));
             match &part.verdict {
@@ -77,9 +80,16 @@ impl GithubReport {
                 Verdict::Violation(violation) => {
                     let line = u64::from(history.op(violation.last).line);
                     let sentence = violation.core.sentence();
-                    self.annotate(out, "error", (file, line), "not linearizable", sentence)?;
+                    let message: Vec<&str> = [sentence]
+                        .into_iter()
+                        .chain(still.iter().map(String::as_str))
+                        .collect();
+                    let message = message.join("\n");
+                    self.annotate(out, "error", (file, line), "not linearizable", &message)?;
                     self.row("❌ not linearizable", &label, &name, sentence);
-                    let lines = core_lines(history, &violation.core).join("\n");
+                    let mut lines = core_lines(history, &violation.core);
+                    lines.extend(still.iter().cloned());
+                    let lines = lines.join("\n");
                     let fence = fence(&lines);
                     self.details += &format!(
                         "\n#### {}: {}\n\n{fence}text\n{lines}\n{fence}\n",

@@ -51,13 +51,16 @@ impl HtmlReport {
     /// Adds a history, in the time that is left of its own.
     pub(crate) fn add(&mut self, checked: &Checked) -> anyhow::Result<()> {
         let label = checked.recorded.label();
-        let data = match data(checked, &label, self.ops_left, self.memory) {
+        let mut data = match data(checked, &label, self.ops_left, self.memory) {
             Err(error) if error.kind() == ErrorKind::Limit => {
                 eprintln!("linpoint: note: {label} is not on the page: {error}");
                 return Ok(());
             }
             data => data?,
         };
+        if let Some(diagnosis) = &checked.diagnosis {
+            data.add_diagnosis(diagnosis);
+        }
         let ops = checked.recorded.history.len();
         self.ops_left = self.ops_left.saturating_sub(ops);
         Ok(self.page.add(&data)?)

@@ -19,6 +19,7 @@ pub(crate) const ALL: &[Case] = &[
     ("undecided", undecided),
     ("annotations", annotations),
     ("times", times),
+    ("lattice", lattice),
     ("orders", orders),
     ("keyboard", keyboard),
     ("mouse", mouse),
@@ -339,6 +340,24 @@ fn times(browser: &mut Browser, pages: &Pages) {
         panel(browser)
     );
     pages.picture(browser, "times");
+}
+
+/// What still holds, and why the rest does not.
+fn lattice(browser: &mut Browser, pages: &Pages) {
+    let page = pages.corpus("lattice", "conditions/stale.jsonl");
+    browser.open(&page, READY);
+    let names = "[...document.querySelectorAll('#lattice .condition')].map((of) => of.getAttribute('aria-label')).join()";
+    let named = browser.text(names);
+    assert!(named.contains("linearizable: fails"), "{named}");
+    assert!(named.contains("sequential: holds"), "{named}");
+    assert!(named.contains("regular: fails"), "{named}");
+    browser.evaluate(
+        "document.querySelector('#lattice [aria-label=\"regular: fails\"]').dispatchEvent(new MouseEvent('click'))",
+    );
+    let why = browser.text("document.querySelector('#lattice .note').textContent");
+    assert!(why.contains("regular fails: "), "{why}");
+    assert!(why.contains("operation"), "{why}");
+    pages.picture(browser, "lattice");
 }
 
 fn keyboard(browser: &mut Browser, pages: &Pages) {

@@ -20,6 +20,8 @@ pub struct Decision {
     pub condition: Condition,
     /// What was found out.
     pub outcome: Outcome,
+    /// The condition that was decided, where the outcome follows from that of another one.
+    pub decided: Condition,
 }
 
 /// What was found out about a condition.
@@ -73,6 +75,35 @@ pub struct Refutation {
 }
 
 impl Decision {
+    /// A decision that follows from no other one.
+    pub(crate) fn of(condition: Condition, outcome: Outcome) -> Self {
+        Decision {
+            condition,
+            outcome,
+            decided: condition,
+        }
+    }
+
+    /// Gives each condition that is undecided the outcome that follows from another one of these, if one does.
+    pub(crate) fn settle(decisions: &mut [Decision]) {
+        for i in 0..decisions.len() {
+            let condition = decisions[i].condition;
+            let follows = |known: &&Decision| match known.outcome {
+                Outcome::Holds { .. } => known.condition.implies(condition),
+                Outcome::Violated(_) => condition.implies(known.condition),
+                Outcome::Undecided(_) => false,
+            };
+            if let Outcome::Undecided(_) = decisions[i].outcome
+                && let Some(known) = decisions.iter().find(follows)
+            {
+                decisions[i] = Decision {
+                    condition,
+                    ..known.clone()
+                };
+            }
+        }
+    }
+
     /// Whether it holds; `None` if that is not known.
     pub fn holds(&self) -> Option<bool> {
         match self.outcome {
@@ -147,10 +178,14 @@ impl<'a> Subject<'a> {
             self.has_crashes()?;
         }
         let outcome = match &self.memory {
+            // Values repeat: the search needs not know which write a read returns.
+            Ok(memory) if condition == Condition::Quiescent && repeats(memory) => {
+                self.of_any(NoMemory::Type, condition, budget)?
+            }
             Ok(memory) => self.of_memory(memory, condition, budget)?,
             Err(none) => self.of_any(*none, condition, budget)?,
         };
-        Ok(Decision { condition, outcome })
+        Ok(Decision::of(condition, outcome))
     }
 
     /// The error says why strict linearizability is not defined for the history.
@@ -297,7 +332,7 @@ impl<'a> Subject<'a> {
     }
 
     fn stopped(&self, stopped: Stopped) -> String {
-        const INSTEAD: &str = "strict, sequential, write-linearizable, regular and safe are decided for repeated values; values that \
+        const INSTEAD: &str = "strict, sequential, write-linearizable, quiescent, regular and safe are decided for repeated values; values that \
                                differ, such as a counter for each process, let all conditions be decided";
         let describe = self.describe;
         match stopped {
@@ -319,14 +354,22 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// Whether it cannot be told which write some read returns.
+fn repeats(memory: &Memory) -> bool {
+    matches!(
+        Linked::of(memory),
+        Err(Unlinked::Repeated(..) | Unlinked::Restored(_))
+    )
+}
+
 /// The time for making a core small.
 const SHRINKING: std::time::Duration = std::time::Duration::from_millis(300);
 
 fn measure(memory: &Memory, condition: Condition, budget: &Budget) -> Option<Measure> {
     let linked = Linked::of(memory).ok()?;
     match condition {
-        Condition::KAtomic(_) => {
-            let (versions, _) = smallest_k(&linked, budget).ok()?.ok()?;
+        Condition::KAtomic(bound) => {
+            let (versions, _) = smallest_k(&linked, bound, budget).ok()?.ok()?;
             Some(Measure::Versions(versions))
         }
         Condition::DeltaAtomic(_) => {

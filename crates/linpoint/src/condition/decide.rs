@@ -97,7 +97,7 @@ fn decide_linked(
 }
 
 fn k_atomic(linked: &Linked, bound: Option<u32>, budget: &Budget) -> Decided {
-    let (versions, order) = match smallest_k(linked, budget)? {
+    let (versions, order) = match smallest_k(linked, bound, budget)? {
         Ok(found) => found,
         Err(why) => return Ok(Answer::Fails(why)),
     };

@@ -126,10 +126,7 @@ impl Subject<'_> {
         }
         let decision = match budget.check() {
             Ok(()) => self.decide(condition, budget)?,
-            Err(limit) => Decision {
-                condition,
-                outcome: Outcome::Undecided(limit.to_string()),
-            },
+            Err(limit) => Decision::of(condition, Outcome::Undecided(limit.to_string())),
         };
         diagnosis.decisions.push(decision);
         Ok(())
@@ -142,7 +139,7 @@ fn says_nothing(memory: &Memory) -> bool {
 }
 
 fn measure(memory: &Memory, linked: &Linked, diagnosis: &mut Diagnosis, budget: &Budget) {
-    if let Ok(Ok((versions, _))) = smallest_k(linked, budget) {
+    if let Ok(Ok((versions, _))) = smallest_k(linked, None, budget) {
         diagnosis.versions = Some(versions);
     }
     if let Ok(Some(Ok((lateness, _)))) = smallest_delta(memory, linked, budget) {

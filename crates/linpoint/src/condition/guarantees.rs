@@ -52,7 +52,7 @@ impl Guarantees {
 
     /// The guarantees of both sets.
     #[must_use]
-    pub fn with(self, more: Guarantees) -> Self {
+    pub const fn with(self, more: Guarantees) -> Self {
         let bits = self.bits | more.bits;
         Guarantees { bits, ..self }
     }

@@ -91,9 +91,11 @@ fn keys(linked: &Linked) -> Vec<Key> {
     keys
 }
 
-/// The smallest k, and an order of the operations that shows it; or why there is none: a read of the future.
+/// Bounds for the smallest k, and an order of the operations that shows the upper one; or why there is none: a read of the future.
+/// With a number that is `enough`, orders are tried only until it is known whether the smallest k is at most that.
 pub(super) fn smallest_k(
     linked: &Linked,
+    enough: Option<u32>,
     budget: &Budget,
 ) -> Result<Result<(Versions, Vec<u32>), Why>, Limit> {
     if let Some((read, write)) = linked.future_read() {
@@ -110,7 +112,7 @@ pub(super) fn smallest_k(
     let mut order = Vec::with_capacity(linked.len());
     for key in keys(linked) {
         budget.check()?;
-        let (versions, writes) = key.smallest(linked, budget);
+        let (versions, writes) = key.smallest(linked, enough, budget);
         if versions.at_least > all.at_least {
             all.at_least = versions.at_least;
             all.worst = versions.worst;
@@ -124,39 +126,46 @@ pub(super) fn smallest_k(
 
 impl Key {
     /// Bounds for the smallest k, and an order of the writes for the upper one.
-    fn smallest(&self, linked: &Linked, budget: &Budget) -> (Versions, Vec<usize>) {
+    fn smallest(
+        &self,
+        linked: &Linked,
+        enough: Option<u32>,
+        budget: &Budget,
+    ) -> (Versions, Vec<usize>) {
         let as_sorted: Vec<usize> = (0..self.writes.len()).collect();
-        let (mut at_least, worst) = self.least(linked);
+        let (shown, worst) = self.least(linked);
         let at_most = self
             .reads
             .iter()
             .map(|&(read, at)| self.due(linked, read).saturating_sub(at));
         let at_most = at_most.max().unwrap_or(1).max(1) as u32;
-        let named = worst.map(|(read, at)| {
+        let worst = worst.map(|(read, at)| {
             let write = self.writes[at].write;
             (linked.id(read), write.map(|write| linked.id(write)))
         });
         let bounds = |at_least: u32, at_most: u32| Versions {
             at_least,
             at_most,
-            worst: named,
+            worst: worst.filter(|_| at_least <= shown),
         };
-        if at_least >= at_most {
+        if shown >= at_most {
             return (bounds(at_most, at_most), as_sorted);
         }
-        for k in at_least.. {
-            if k >= at_most {
-                break;
-            }
+        let candidates = match enough {
+            Some(k) => k.max(shown)..at_most.min(k.saturating_add(1)),
+            None => shown..at_most,
+        };
+        let mut at_least = shown;
+        for k in candidates {
             let found = match k {
                 1 => Ok(self.one_atomic(linked)),
                 2 => Ok(self.two_atomic(linked)),
                 _ => self.k_atomic(linked, k as usize, budget),
             };
             match found {
-                Ok(Some(order)) => return (bounds(k, k), order),
+                Ok(Some(order)) => return (bounds(at_least, k), order),
                 Ok(None) => at_least = k + 1,
-                Err(_) => return (bounds(at_least, at_most), as_sorted),
+                Err(_) => break,
             }
         }
         (bounds(at_least, at_most), as_sorted)

@@ -181,8 +181,8 @@ fn is_shown(memory: &Memory, condition: Condition, witness: &Witness) -> bool {
     let linked = Linked::of(memory);
     let budget = Budget::default();
     let (mut k, mut delta) = (1, 0);
-    if let (Condition::KAtomic(_), Ok(linked)) = (condition, &linked) {
-        let found = smallest_k(linked, &budget).expect("no limit");
+    if let (Condition::KAtomic(bound), Ok(linked)) = (condition, &linked) {
+        let found = smallest_k(linked, bound, &budget).expect("no limit");
         k = found.expect("plausible").0.at_most as usize;
     }
     if let (Condition::DeltaAtomic(_), Ok(linked)) = (condition, &linked) {
@@ -251,7 +251,7 @@ fn measures_agree(memory: &Memory) {
         return;
     };
     let budget = Budget::default();
-    let versions = smallest_k(&linked, &budget)
+    let versions = smallest_k(&linked, None, &budget)
         .expect("no limit")
         .ok()
         .map(|(versions, _)| versions);
@@ -510,7 +510,7 @@ fn label_of(memory: &Memory, name: &str) -> Option<serde_json::Value> {
     match name {
         "k" => match linked {
             Some(linked) => {
-                let found = smallest_k(&linked, &budget).expect("no limit").ok();
+                let found = smallest_k(&linked, None, &budget).expect("no limit").ok();
                 Some(number(found.map(|(versions, _)| versions.at_most.into())))
             }
             None => None,

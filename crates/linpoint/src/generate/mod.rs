@@ -1,4 +1,5 @@
-//! Generates histories that are linearizable by construction, by simulating a concurrent object.
+//! Generates histories that are linearizable by construction, by simulating a concurrent object; and histories of
+//! [stores](StoreGenerator) that promise less.
 //!
 //! Processes take turns at random. In three turns a process calls an operation, the operation takes effect on one atomic
 //! object, and it returns. So the order of effects is a witness, and about two thirds of the processes have an operation
@@ -6,11 +7,13 @@
 
 mod held_back;
 mod snapshot;
+mod store;
 mod workload;
 
 pub use held_back::GeneratedEvent;
 use held_back::{HeldBack, Step};
 pub use snapshot::{SnapshotEvent, SnapshotFault, SnapshotGenerator, SnapshotShape};
+pub use store::{Promise, StoreGenerator};
 #[doc(hidden)]
 pub use workload::Workload;
 
@@ -59,6 +62,21 @@ impl Default for Generator {
     }
 }
 
+/// The history of all that happens in a simulation, without the calls that it takes back: the object did not refuse them.
+fn recorded(
+    simulate: impl FnOnce(&mut dyn FnMut(Step) -> Result<(), Error>) -> Result<(), Error>,
+) -> Result<History, Error> {
+    let mut builder = HistoryBuilder::new();
+    simulate(&mut |step| match step {
+        Step::Call(process, call) => builder.call(0, process, call),
+        Step::Effect(_) => Ok(()),
+        Step::Return(process, result) => builder.ret(0, &process, result),
+        Step::Crash(process) => builder.crash(0, &process),
+        Step::TakeBack(process) => builder.fail(0, &process),
+    })?;
+    Ok(builder.finish(Ties::default())?.without_failed())
+}
+
 /// The state of a process.
 enum ProcessState<'a> {
     Idle,
@@ -102,16 +120,7 @@ impl Generator {
     /// # Ok::<(), linpoint::Error>(())
     /// ```
     pub fn linearizable(&self, object: &ObjectType) -> Result<History, Error> {
-        let mut builder = HistoryBuilder::new();
-        self.simulate(object, &mut |step| match step {
-            Step::Call(process, call) => builder.call(0, process, call),
-            Step::Effect(_) => Ok(()),
-            Step::Return(process, result) => builder.ret(0, &process, result),
-            Step::Crash(process) => builder.crash(0, &process),
-            Step::TakeBack(process) => builder.fail(0, &process),
-        })?;
-        // The generator took these calls back; the object did not refuse them.
-        Ok(builder.finish(Ties::default())?.without_failed())
+        recorded(|each| self.simulate(object, each))
     }
 
     /// Passes the events of the same history to `each`, in the order of time, until it returns an error. Memory does not grow with

@@ -34,7 +34,7 @@ impl<S: Recorded> DecideConditions for S {
         history: &History,
         budget: &Budget,
     ) -> Result<Vec<Decision>, Error> {
-        let decide = |subject: &Subject<'_>| {
+        let decide = |subject: &Subject<'_>| -> Result<Vec<Decision>, Error> {
             let decided = conditions.iter().map(|&condition| match condition {
                 Condition::Linearizable => {
                     let report = checker.check_recorded_within(self, history, budget)?;
@@ -42,7 +42,9 @@ impl<S: Recorded> DecideConditions for S {
                 }
                 other => subject.decide(other, budget),
             });
-            decided.collect()
+            let mut decided = decided.collect::<Result<Vec<Decision>, Error>>()?;
+            Decision::settle(&mut decided);
+            Ok(decided)
         };
         unless_failed(self, with_subject(self, history, budget, &decide))
     }
@@ -94,14 +96,13 @@ fn of_report(report: &Report, history: &History) -> Decision {
         }),
         Verdict::Undecided(undecided) => Outcome::Undecided(undecided.to_string()),
     };
-    Decision {
-        condition: Condition::Linearizable,
-        outcome,
-    }
+    Decision::of(Condition::Linearizable, outcome)
 }
 
 impl Checker {
     /// Decides [conditions](Condition) of a recorded history of a built-in type.
+    ///
+    /// A condition that is undecided by itself takes the outcome of another one of these from which it follows.
     ///
     /// Returns an error if the history has operations that are none of `object`, or if a condition is not defined for it.
     ///

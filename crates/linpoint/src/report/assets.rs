@@ -13,6 +13,7 @@ const MODULES: &[(&str, &str)] = &[
     ("view", include_str!("page/view.js")),
     ("list", include_str!("page/list.js")),
     ("core", include_str!("page/core.js")),
+    ("lattice", include_str!("page/lattice.js")),
     ("draw", include_str!("page/draw.js")),
     ("timeline", include_str!("page/timeline.js")),
     ("panel", include_str!("page/panel.js")),

@@ -136,6 +136,7 @@ fn build<S: Spec>(
             false => None,
         },
         notes: Vec::new(),
+        lattice: Vec::new(),
         execution: Vec::new(),
     }
 }

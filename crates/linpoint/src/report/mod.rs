@@ -29,6 +29,7 @@
 mod assets;
 mod build;
 mod contradiction;
+mod lattice;
 mod model;
 mod others;
 mod pack;

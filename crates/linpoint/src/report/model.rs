@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use super::lattice::Judged;
+
 /// One history with its verdict and the evidence for it, as the page shows them.
 ///
 /// [`ObjectType::page_data`](crate::object::ObjectType::page_data) makes it for a recorded history, and
@@ -34,6 +36,9 @@ pub struct PageData {
     /// Notes on how the history was made.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
+    /// What still holds of the history, where that was looked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) lattice: Vec<Judged>,
     /// The moves of an algorithm, or the steps of threads, that made the history, if they are known.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub execution: Vec<Move>,

@@ -7,6 +7,11 @@ use super::violation::Anomaly;
 /// At most so many nodes are tried as the beginning of a shortest cycle.
 const STARTS: usize = 2000;
 
+/// How many nodes of so many are tried.
+fn starts(nodes: usize) -> usize {
+    STARTS.min(4_000_000 / nodes.max(1)).max(1)
+}
+
 /// A cycle of a kind.
 pub(super) struct Cycle {
     pub(super) anomaly: Anomaly,
@@ -59,7 +64,7 @@ pub(super) fn worst(graph: &Graph, level: Level, parts: &[Vec<u32>]) -> Cycle {
         if matches!(level, Level::Pl2 | Level::Prefix) {
             continue;
         }
-        if let Some(cycle) = single(&graph, &all, parts, &Paths::of(&dependencies)) {
+        if let Some(cycle) = single(&graph, &all, parts, &dependencies) {
             return cycle;
         }
         let nonadjacent = Paths::with_rw_after(&dependencies, &dependencies);
@@ -93,6 +98,36 @@ pub(super) fn worst(graph: &Graph, level: Level, parts: &[Vec<u32>]) -> Cycle {
     cycle
 }
 
+/// A cycle that a level up to causal consistency forbids: of dependencies and sessions alone if there is one.
+pub(super) fn worst_weak(graph: &Graph, level: Level, parts: &[Vec<u32>]) -> Cycle {
+    use Kind::{Session, Wr, Ww};
+    let all = paths(level);
+    let graph = graph.within(&all, parts);
+    let kinds: [(&[Kind], Anomaly); 4] = [
+        (&[Ww], Anomaly::G0),
+        (&[Ww, Wr], Anomaly::G1c),
+        (&[Ww, Session], Anomaly::G0),
+        (&[Ww, Wr, Session], Anomaly::G1c),
+    ];
+    let allowed = match level {
+        Level::Pl2 => &kinds[..2],
+        _ => &kinds[..],
+    };
+    allowed
+        .iter()
+        .find_map(|&(kinds, anomaly)| shortest(&graph, &Paths::of(kinds), anomaly))
+        .unwrap_or_else(|| short(&graph, &all, parts, named_by(level)))
+}
+
+/// What a violation of a level up to causal consistency is called.
+pub(super) fn named_by(level: Level) -> Anomaly {
+    match level {
+        Level::ReadCommitted => Anomaly::NonMonotonicRead,
+        Level::ReadAtomic => Anomaly::FracturedRead,
+        _ => Anomaly::CausalityViolation,
+    }
+}
+
 /// A shortest cycle along these paths, if they have one.
 fn shortest(graph: &Graph, paths: &Paths, anomaly: Anomaly) -> Option<Cycle> {
     match graph.shape(paths) {
@@ -102,14 +137,10 @@ fn shortest(graph: &Graph, paths: &Paths, anomaly: Anomaly) -> Option<Cycle> {
 }
 
 /// A short cycle within the smallest of the parts.
-pub(super) fn short(graph: &Graph, paths: &Paths, parts: &[Vec<u32>], anomaly: Anomaly) -> Cycle {
+fn short(graph: &Graph, paths: &Paths, parts: &[Vec<u32>], anomaly: Anomaly) -> Cycle {
     let smallest = parts.iter().min_by_key(|part| part.len());
     let (edges, is_shortest) = match smallest {
-        Some(part) => graph.short_cycle(
-            paths,
-            part,
-            STARTS.min(4_000_000 / part.len().max(1)).max(1),
-        ),
+        Some(part) => graph.short_cycle(paths, part, starts(part.len())),
         None => (Vec::new(), false),
     };
     Cycle {
@@ -119,30 +150,16 @@ pub(super) fn short(graph: &Graph, paths: &Paths, parts: &[Vec<u32>], anomaly: A
     }
 }
 
-/// A shortest cycle with one edge `rw`, all others along `paths`.
-fn single(graph: &Graph, all: &Paths, parts: &[Vec<u32>], paths: &Paths) -> Option<Cycle> {
-    let mut among = vec![false; graph.transaction_count()];
-    for part in parts {
-        for txn in graph.transactions_of(all, part) {
-            among[txn as usize] = true;
-        }
-    }
-    let found = graph.dependencies(Kind::Rw, &among);
-    let mut best: Option<Vec<Dependency>> = None;
-    let starts = STARTS.min(4_000_000 / among.len().max(1)).max(1);
-    for edge in found.iter().take(starts) {
-        let limit = best.as_ref().map_or(usize::MAX, |best| best.len() - 1);
-        if limit <= 1 {
-            break;
-        }
-        if let Some(mut path) = graph.path(paths, edge.to, edge.from, limit) {
-            path.insert(0, *edge);
-            best = Some(path);
-        }
-    }
-    best.map(|edges| Cycle {
+/// A short cycle with one edge `rw`, all others of these kinds.
+fn single(graph: &Graph, all: &Paths, parts: &[Vec<u32>], kinds: &[Kind]) -> Option<Cycle> {
+    let parts = parts.iter();
+    let among: Vec<u32> = parts
+        .flat_map(|part| graph.transactions_of(all, part))
+        .collect();
+    let (edges, is_shortest) = graph.cycle_of_one_rw(kinds, &among, starts(among.len()))?;
+    Some(Cycle {
         anomaly: Anomaly::GSingle,
-        is_shortest: edges.len() == 2 || found.len() <= starts,
+        is_shortest,
         edges,
     })
 }

@@ -22,6 +22,7 @@ use super::reduce;
 use super::registers;
 use super::replay::{self, Moment, Witness};
 use super::search::{Lines, Plan, Rules, search};
+use super::shortcuts;
 use super::violation::{Anomaly, Violation};
 use super::weak::{self, Clocks, Edges};
 
@@ -210,26 +211,16 @@ impl Work<'_, '_, '_> {
         if let Some(verdict) = self.stale_initial(facts, &edges)? {
             return Ok(verdict);
         }
-        let mut graph = GraphBuilder::new(facts.observed.initial as usize + 1);
-        weak::add_sessions_and_reads(&mut graph, facts.observed);
-        if let Some(versions) = facts.versions {
-            dependencies::add_lists_ww(&mut graph, facts.observed, versions);
-        }
-        for (from, to) in edges {
-            graph.edge(from, to, Kind::Observed);
-        }
-        let graph = graph.build();
+        let graph = weak_graph(facts, edges).build();
         let paths = classify::paths(self.level);
         match graph.shape(&paths) {
             Shape::Cycles(parts) => {
-                let mut cycle = classify::short(&graph, &paths, &parts, Anomaly::G0);
-                let has = |kind: Kind| cycle.edges.iter().any(|edge| edge.kind == kind);
-                cycle.anomaly = match self.level {
-                    _ if !has(Kind::Observed) && !has(Kind::Wr) => Anomaly::G0,
-                    _ if !has(Kind::Observed) => Anomaly::G1c,
-                    level => named_by(level),
-                };
-                self.violated(facts, &cycle)
+                let parts = parts.iter();
+                let mut among: Vec<Txn> = parts
+                    .flat_map(|part| graph.transactions_of(&paths, part))
+                    .collect();
+                among.sort_unstable();
+                self.weak_cycle(facts, graph, &among)
             }
             Shape::Order(order) => {
                 let order = committed(facts.observed, order);
@@ -249,13 +240,47 @@ impl Work<'_, '_, '_> {
         }
     }
 
+    /// The verdict on cycles among these transactions, at a level up to causal consistency; with all edges that the level defines,
+    /// so that a shortest one is found.
+    fn weak_cycle(
+        &mut self,
+        facts: Facts<'_>,
+        sparse: Graph,
+        among: &[Txn],
+    ) -> Result<Verdict, Stopped> {
+        let edges = match self.level {
+            Level::Pl2 => Some(Vec::new()),
+            level => shortcuts::observed(facts.observed, level, among, self.ticker)?,
+        };
+        let is_complete = edges.is_some();
+        let paths = classify::paths(self.level);
+        let graph = match edges {
+            None => sparse,
+            Some(edges) => {
+                drop(sparse);
+                let mut graph = weak_graph(facts, edges);
+                shortcuts::of_sessions(&mut graph, facts.observed);
+                if let Some(versions) = facts.versions {
+                    shortcuts::of_lists(&mut graph, facts.observed, versions);
+                }
+                graph.build()
+            }
+        };
+        let Shape::Cycles(parts) = graph.shape(&paths) else {
+            return Err(bug("a cycle is gone when more edges are known"));
+        };
+        let mut cycle = classify::worst_weak(&graph, self.level, &parts);
+        cycle.is_shortest &= is_complete || cycle.edges.len() == 2;
+        self.violated(facts, &cycle)
+    }
+
     /// A read of an initial value by a transaction that sees a write of the key.
     fn stale_initial(&self, facts: Facts<'_>, edges: &Edges) -> Result<Option<Verdict>, Stopped> {
         let initial = facts.observed.initial;
         let Some(&(writer, _)) = edges.iter().find(|(_, later)| *later == initial) else {
             return Ok(None);
         };
-        let anomaly = named_by(facts.level);
+        let anomaly = classify::named_by(facts.level);
         let violation = Explainer::new(self.log).stale_initial(facts, writer, anomaly);
         let violation = violation
             .ok_or_else(|| bug("a stale read of an initial value has no reason in the history"))?;
@@ -317,7 +342,7 @@ impl Work<'_, '_, '_> {
         let graph = graph_builder.clone().build();
         let paths = classify::paths(self.level);
         let order = match graph.shape(&paths) {
-            Shape::Cycles(parts) => return self.cyclic(known, &graph, &parts),
+            Shape::Cycles(_) => return self.cyclic(known, graph_builder, is_complete),
             Shape::Order(order) => order,
         };
         // Whichever of the two writes is the later one, its transaction did not see the other one.
@@ -376,8 +401,7 @@ impl Work<'_, '_, '_> {
             Some(Tried::Fits(graph, order)) => Ok((graph, order)),
             Some(Tried::Cyclic(txns)) => {
                 let what = "no order of the appends that no read shows, and so no order of the snapshots and commits";
-                let mut violation = Explainer::new(self.log).no_order(&txns, what);
-                violation.is_smallest = false;
+                let violation = Explainer::new(self.log).no_order(&txns, what, false);
                 Err(self.broken(violation))
             }
             None => Err(Verdict::Undecided(
@@ -386,8 +410,30 @@ impl Work<'_, '_, '_> {
         })
     }
 
-    fn cyclic(&self, known: &Known, graph: &Graph, parts: &[Vec<u32>]) -> Result<Verdict, Stopped> {
-        let cycle = classify::worst(graph, self.level, parts);
+    /// The verdict on the cycles of a graph. `is_complete` says that the reads show the order of all versions.
+    fn cyclic(
+        &self,
+        known: &Known,
+        mut graph: GraphBuilder,
+        is_complete: bool,
+    ) -> Result<Verdict, Stopped> {
+        let observed = &known.observed;
+        shortcuts::of_sessions(&mut graph, observed);
+        if let VersionOrder::Lists(versions) = &known.order {
+            shortcuts::of_lists(&mut graph, observed, versions);
+        }
+        let mut cycle = self.worst(graph.clone())?;
+        if let VersionOrder::Registers(successors) = &known.order
+            && cycle.edges.len() > 2
+        {
+            // No read shows that a version is later than one that was overwritten twice, but it counts.
+            cycle.is_shortest &= is_complete;
+            if cycle.is_shortest {
+                shortcuts::of_registers(&mut graph, observed, successors);
+                let closed = self.worst(graph)?;
+                cycle.is_shortest = closed.is_shortest && closed.edges.len() == cycle.edges.len();
+            }
+        }
         // Prefix consistency allows lost updates.
         let is_worse = matches!(cycle.anomaly, Anomaly::G0 | Anomaly::G1c);
         if !is_worse
@@ -397,6 +443,15 @@ impl Work<'_, '_, '_> {
             return Ok(self.lost(lost));
         }
         self.violated(self.facts(known), &cycle)
+    }
+
+    /// The worst cycle of a graph that has one.
+    fn worst(&self, graph: GraphBuilder) -> Result<Cycle, Stopped> {
+        let graph = graph.build();
+        match graph.shape(&classify::paths(self.level)) {
+            Shape::Cycles(parts) => Ok(classify::worst(&graph, self.level, &parts)),
+            Shape::Order(_) => Err(bug("a cycle is gone when more edges are known")),
+        }
     }
 
     /// The verdict where there is no cycle and the order of versions is known.
@@ -476,8 +531,7 @@ impl Work<'_, '_, '_> {
                     Rules::Serial => "no order",
                     Rules::Snapshot | Rules::Prefix => "no order of the snapshots and commits",
                 };
-                let mut violation = Explainer::new(log).no_order(&core.txns, what);
-                violation.is_smallest = core.is_minimal;
+                let violation = Explainer::new(log).no_order(&core.txns, what, core.is_minimal);
                 Ok(self.broken(violation))
             }
         }
@@ -512,15 +566,6 @@ fn plan(level: Level) -> Plan {
     }
 }
 
-/// What a violation of a level up to causal consistency is called.
-fn named_by(level: Level) -> Anomaly {
-    match level {
-        Level::ReadCommitted => Anomaly::NonMonotonicRead,
-        Level::ReadAtomic => Anomaly::FracturedRead,
-        _ => Anomaly::CausalityViolation,
-    }
-}
-
 /// Whether every transaction that writes a register reads it from another one first, so that the reads show the order of the writes.
 fn has_no_blind_writes(observed: &Observed) -> bool {
     observed.txns.iter().all(|&txn| {
@@ -528,6 +573,19 @@ fn has_no_blind_writes(observed: &Observed) -> bool {
         let is_read = |key: &u32| reads.iter().any(|read| read.key == *key);
         observed.writes(txn).iter().all(is_read)
     })
+}
+
+/// The graph that decides a level up to causal consistency, with these edges of its own.
+fn weak_graph(facts: Facts<'_>, edges: Edges) -> GraphBuilder {
+    let mut graph = GraphBuilder::new(facts.observed.initial as usize + 1);
+    weak::add_sessions_and_reads(&mut graph, facts.observed);
+    if let Some(versions) = facts.versions {
+        dependencies::add_lists_ww(&mut graph, facts.observed, versions);
+    }
+    for (from, to) in edges {
+        graph.edge(from, to, Kind::Observed);
+    }
+    graph
 }
 
 /// The transactions that count, in this order.

@@ -118,7 +118,8 @@ impl Successors {
         Successors { next, lost }
     }
 
-    fn of(&self, observed: &Observed, writer: Txn, key: u32) -> Option<Txn> {
+    /// Who follows directly on this writer of a key.
+    pub(super) fn of(&self, observed: &Observed, writer: Txn, key: u32) -> Option<Txn> {
         let next = self.next[observed.slot(writer, key)?];
         (next != NONE).then_some(next)
     }

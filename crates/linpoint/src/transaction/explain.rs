@@ -224,19 +224,25 @@ impl<'a, 'h> Explainer<'a, 'h> {
         self.finish(Anomaly::LostUpdate, sentence, Vec::new())
     }
 
-    /// Transactions of which all orders were tried.
-    pub(super) fn no_order(mut self, txns: &[Txn], what: &str) -> Violation {
+    /// Transactions of which all orders were tried, and whether each of them is needed.
+    pub(super) fn no_order(mut self, txns: &[Txn], what: &str, is_minimal: bool) -> Violation {
         for &txn in txns {
             self.number(txn);
         }
         let count = txns.len();
+        let needed = match is_minimal {
+            true => ", and each of them is needed for that",
+            false => "",
+        };
         let sentence = match count {
             1 => format!("{what} of T1 alone explains what it read"),
             _ => format!(
-                "{what} of T1 to T{count} explains what they read of each other and of the initial values: all were tried"
+                "{what} of T1 to T{count} explains what they read of each other and of the initial values: all were tried{needed}"
             ),
         };
-        self.finish(Anomaly::NoOrder, sentence, Vec::new())
+        let mut violation = self.finish(Anomaly::NoOrder, sentence, Vec::new());
+        violation.is_smallest = count == 1;
+        violation
     }
 
     /// A transaction that reads an initial value although it saw a write of the key.
@@ -332,11 +338,10 @@ impl<'a, 'h> Explainer<'a, 'h> {
 
     /// `to` read what `from` wrote.
     fn read_from(&mut self, facts: Facts<'_>, from: Txn, to: Txn) -> Option<String> {
-        let read = facts
-            .observed
-            .reads(to)
-            .iter()
-            .find(|read| read.from == from)?;
+        let mut reads = facts.observed.reads(to).iter();
+        let Some(read) = reads.find(|read| read.from == from) else {
+            return self.read_in_list(facts, facts.versions?, from, to);
+        };
         let step = self.read_of_version(facts, to, read.key, from)?;
         let seen = self.seen(to, step);
         let value = self.last_write(from, read.key)?;
@@ -348,6 +353,32 @@ impl<'a, 'h> Explainer<'a, 'h> {
                 "{b} read {seen} from {key}, and the last of what it found there, {value}, was appended by {a}"
             ),
         })
+    }
+
+    /// `to` read a list that shows an append of `from`, before others.
+    fn read_in_list(
+        &mut self,
+        facts: Facts<'_>,
+        versions: &Versions,
+        from: Txn,
+        to: Txn,
+    ) -> Option<String> {
+        let heads = versions.heads.row(to as usize);
+        for (read, &head) in facts.observed.reads(to).iter().zip(heads) {
+            let seen = versions.seen.row(read.key as usize);
+            let Some(position) = seen[..head as usize].iter().position(|&txn| txn == from) else {
+                continue;
+            };
+            let step = self.read_of_version(facts, to, read.key, read.from)?;
+            let value = self.element(from, read.key, position, (to, step))?;
+            let seen = self.seen(to, step);
+            let (a, b) = (self.name(from), self.name(to));
+            let (key, value) = (self.key(read.key), self.value(value));
+            return Some(format!(
+                "{b} read {seen} from {key}, in which {value} was appended by {a}"
+            ));
+        }
+        None
     }
 
     /// The step of a transaction that reads a version of a key.
@@ -409,24 +440,33 @@ impl<'a, 'h> Explainer<'a, 'h> {
     ) -> Option<String> {
         for &key in facts.observed.writes(from) {
             let seen = versions.seen.row(key as usize);
-            if let Some(i) = seen.windows(2).position(|pair| pair == [from, to]) {
-                let reader = self.reader_of(facts, versions, key, i + 2)?;
+            let Some(i) = seen.iter().position(|&txn| txn == from) else {
+                continue;
+            };
+            let key_name = self.key(key);
+            if let Some(after) = seen[i + 1..].iter().position(|&txn| txn == to) {
+                let j = i + 1 + after;
+                let reader = self.reader_of(facts, versions, key, j + 1)?;
                 let list = self.seen(reader.0, reader.1);
                 let (a, b, c) = (self.name(from), self.name(to), self.name(reader.0));
-                let key = self.key(key);
+                let later = match after {
+                    0 => "the next one".to_owned(),
+                    _ => format!("element {}", j + 1),
+                };
                 return Some(format!(
-                    "{c} read {list} from {key}, in which element {} is of {a} and the next one of {b}",
+                    "{c} read {list} from {key_name}, in which element {} is of {a} and {later} of {b}",
                     i + 1
                 ));
             }
-            if seen.last() == Some(&from) && versions.unseen.row(key as usize).contains(&to) {
-                let reader = self.reader_of(facts, versions, key, seen.len())?;
+            if versions.unseen.row(key as usize).contains(&to) {
+                let reader = self.reader_of(facts, versions, key, i + 1)?;
                 let list = self.seen(reader.0, reader.1);
                 let value = self.last_write(to, key)?;
                 let (a, b, c) = (self.name(from), self.name(to), self.name(reader.0));
-                let (key, value) = (self.key(key), self.value(value));
+                let value = self.value(value);
                 return Some(format!(
-                    "{c} read {list} from {key}, whose last element of another transaction is of {a}; {b} appended {value}, which no other transaction read, so it came later"
+                    "{c} read {list} from {key_name}, in which element {} is of {a}; {b} appended {value}, which no other transaction read, so it came later",
+                    i + 1
                 ));
             }
         }
@@ -516,17 +556,20 @@ impl<'a, 'h> Explainer<'a, 'h> {
             let seen = versions.seen.row(read.key as usize);
             let step = self.read_of_version(facts, from, read.key, read.from)?;
             let list = self.seen(from, step);
-            if seen.get(head as usize) == Some(&to) {
-                let reader = self.reader_of(facts, versions, read.key, head as usize + 1)?;
+            let mut unread = seen[head as usize..].iter();
+            if let Some(after) = unread.position(|&txn| txn == to) {
+                let position = head as usize + after;
+                let reader = self.reader_of(facts, versions, read.key, position + 1)?;
                 let longer = self.seen(reader.0, reader.1);
                 let (a, b, c) = (self.name(from), self.name(to), self.name(reader.0));
-                let value = self.first_seen_write(to, read.key, head, &reader)?;
+                let value = self.element(to, read.key, position, reader)?;
                 let (key, value) = (self.key(read.key), self.value(value));
+                let next = if after == 0 { " next" } else { "" };
                 return Some(format!(
-                    "{a} read {list} from {key} and did not see {value}, which {b} appended next, as {longer} shows, which {c} read"
+                    "{a} read {list} from {key} and did not see {value}, which {b} appended{next}, as {longer} shows, which {c} read"
                 ));
             }
-            if seen.len() == head as usize && versions.unseen.row(read.key as usize).contains(&to) {
+            if versions.unseen.row(read.key as usize).contains(&to) {
                 let value = self.last_write(to, read.key)?;
                 let (a, b) = (self.name(from), self.name(to));
                 let (key, value) = (self.key(read.key), self.value(value));
@@ -538,18 +581,12 @@ impl<'a, 'h> Explainer<'a, 'h> {
         None
     }
 
-    /// The element at this position of a list, if the transaction appended it.
-    fn first_seen_write(
-        &self,
-        txn: Txn,
-        key: u32,
-        position: u32,
-        reader: &(Txn, usize),
-    ) -> Option<u32> {
+    /// The element at this position of a list that was read, if the transaction appended it.
+    fn element(&self, txn: Txn, key: u32, position: usize, reader: (Txn, usize)) -> Option<u32> {
         let Action::ReadList { start, length } = self.log.steps(reader.0)[reader.1].action else {
             return None;
         };
-        let value = *self.log.list(start, length).get(position as usize)?;
+        let value = *self.log.list(start, length).get(position)?;
         let mut steps = self.log.steps(txn).iter();
         let wrote = |step: &super::log::Step| {
             step.key == key && matches!(step.action, Action::Write(written) if written == value)

@@ -4,6 +4,7 @@
 //! transaction through junctions to the next transaction stands for one edge, of the kind of its first part.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -78,6 +79,18 @@ impl GraphBuilder {
         self.nodes - 1
     }
 
+    /// Junctions, each of which leads to the transaction at its place and to all after it.
+    pub(super) fn suffixes(&mut self, txns: &[u32]) -> Vec<u32> {
+        let junctions: Vec<u32> = txns.iter().map(|_| self.junction()).collect();
+        for (&junction, &txn) in junctions.iter().zip(txns) {
+            self.edge(junction, txn, Kind::Through);
+        }
+        for pair in junctions.windows(2) {
+            self.edge(pair[0], pair[1], Kind::Through);
+        }
+        junctions
+    }
+
     /// Edges of a kind from each of some transactions to each of others but itself.
     pub(super) fn all_to_all(&mut self, from: &[u32], to: &[u32], kind: Kind) {
         if from.len() * to.len() <= 2 * (from.len() + to.len()) {
@@ -139,11 +152,13 @@ pub(super) struct Graph {
 }
 
 /// Which sequences of edges count as paths: two states, and where an edge of each kind leads from them; `None` where it does not
-/// count. A path in the state [`FREE`] may also go on as from [`BOUND`].
+/// count.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paths {
     next: [[Option<u8>; KINDS]; 2],
     has_two_states: bool,
+    /// Whether a path in the state [`FREE`] may also go on as from [`BOUND`].
+    is_relaxed: bool,
 }
 
 /// The state of all paths that begin.
@@ -161,13 +176,23 @@ impl Paths {
         Paths {
             next,
             has_two_states: false,
+            is_relaxed: false,
         }
+    }
+
+    /// Paths of one edge `rw`, and then edges of these kinds. They begin in the state [`FREE`].
+    fn of_one_rw(kinds: &[Kind]) -> Self {
+        let mut paths = Paths::of(kinds);
+        paths.has_two_states = true;
+        paths.next[usize::from(FREE)][Kind::Rw as usize] = Some(BOUND);
+        paths
     }
 
     /// Paths of edges of these kinds, and of `rw` directly after one of the kinds `before`.
     pub(super) fn with_rw_after(kinds: &[Kind], before: &[Kind]) -> Self {
         let mut paths = Paths::of(kinds);
         paths.has_two_states = true;
+        paths.is_relaxed = true;
         for kind in before {
             paths.next[0][*kind as usize] = Some(FREE);
         }
@@ -230,7 +255,7 @@ impl Graph {
             Some((edge.to * states + u32::from(state), Some(edge.kind)))
         });
         // What may follow a bound path may follow a free one.
-        let bound = (state == FREE).then_some((node * states, None));
+        let bound = (paths.is_relaxed && state == FREE).then_some((node * states, None));
         bound.into_iter().chain(steps)
     }
 
@@ -272,7 +297,7 @@ impl Graph {
         let mut walk = Walk::new(self, paths, &inside);
         for &start in begins.clone().take(starts) {
             let limit = best.as_ref().map_or(usize::MAX, Vec::len);
-            best = walk.search(start, |at| at == start, limit).or(best);
+            best = walk.search(start, |at| at == start, 2..limit).or(best);
             if best.as_ref().is_some_and(|best| best.len() == 2) {
                 break;
             }
@@ -293,35 +318,34 @@ impl Graph {
         let states = paths.states() as u32;
         let inside = vec![true; self.nodes() * paths.states()];
         let mut walk = Walk::new(self, paths, &inside);
-        walk.search(from * states, |at| at / states == to, limit)
+        walk.search(from * states, |at| at / states == to, 1..limit)
     }
 
-    /// All edges of a kind between transactions, through junctions too, that begin in one of `from` and end in one of `to`.
-    pub(super) fn dependencies(&self, kind: Kind, among: &[bool]) -> Vec<Dependency> {
-        let mut found = Vec::new();
-        let mut seen = vec![u32::MAX; self.nodes()];
-        for from in 0..self.transactions {
-            if !among[from as usize] {
-                continue;
-            }
-            let first = self.edges.row(from as usize).iter();
-            let mut open: Vec<u32> = first
-                .filter(|edge| edge.kind == kind)
-                .map(|edge| edge.to)
-                .collect();
-            while let Some(to) = open.pop() {
-                if seen[to as usize] == from {
-                    continue;
-                }
-                seen[to as usize] = from;
-                if to >= self.transactions {
-                    open.extend(self.edges.row(to as usize).iter().map(|edge| edge.to));
-                } else if among[to as usize] {
-                    found.push(Dependency { from, to, kind });
-                }
+    /// A short cycle with one edge `rw`, all others of these kinds, and whether none is shorter. At most `starts` of these transactions
+    /// are tried as its beginning.
+    pub(super) fn cycle_of_one_rw(
+        &self,
+        kinds: &[Kind],
+        among: &[u32],
+        starts: usize,
+    ) -> Option<(Vec<Dependency>, bool)> {
+        let paths = Paths::of_one_rw(kinds);
+        let states = paths.states() as u32;
+        let inside = vec![true; self.nodes() * paths.states()];
+        let mut walk = Walk::new(self, &paths, &inside);
+        let mut best: Option<Vec<Dependency>> = None;
+        for &txn in among.iter().take(starts) {
+            let limit = best.as_ref().map_or(usize::MAX, Vec::len);
+            let (start, end) = (txn * states + u32::from(FREE), txn * states);
+            best = walk.search(start, |at| at == end, 2..limit).or(best);
+            if best.as_ref().is_some_and(|best| best.len() == 2) {
+                break;
             }
         }
-        found
+        best.map(|best| {
+            let is_shortest = best.len() == 2 || among.len() <= starts;
+            (best, is_shortest)
+        })
     }
 
     /// The transactions among the nodes of a part.
@@ -476,15 +500,15 @@ impl<'a> Walk<'a> {
         at / self.paths.states() as u32
     }
 
-    /// A shortest way with fewer than `limit` edges from `start` to where `is_end` holds.
+    /// A shortest way from `start` to where `is_end` holds, with a number of edges in this range.
     fn search(
         &mut self,
         start: u32,
         is_end: impl Fn(u32) -> bool,
-        limit: usize,
+        lengths: Range<usize>,
     ) -> Option<Vec<Dependency>> {
         self.searches += 1;
-        let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+        let limit = u32::try_from(lengths.end).unwrap_or(u32::MAX);
         let mut best: Option<(u32, Arrival)> = None;
         let mut queue = VecDeque::from([(start, 0u32)]);
         while let Some((at, length)) = queue.pop_front() {
@@ -505,8 +529,11 @@ impl<'a> Walk<'a> {
                 if !self.inside[to as usize] || arrival.length >= shortest {
                     continue;
                 }
-                if is_end(to) && arrival.length > 0 {
-                    best = Some((to, arrival));
+                if is_end(to) {
+                    // Through junctions, a transaction may lead to itself: that is no edge.
+                    if arrival.length as usize >= lengths.start {
+                        best = Some((to, arrival));
+                    }
                     continue;
                 }
                 let known = &mut self.arrivals[to as usize];
@@ -593,12 +620,14 @@ mod tests {
         builder.all_to_all(&from, &to, Kind::Rw);
         assert!(builder.nodes > 10);
         let graph = builder.build();
-        let mut found = graph.dependencies(Kind::Rw, &[true; 10]);
-        found.sort_by_key(|edge| (edge.from, edge.to));
-        let pairs = from.iter().flat_map(|&a| to.iter().map(move |&b| (a, b)));
-        let expected: Vec<_> = pairs.filter(|(a, b)| a != b).collect();
-        let found: Vec<_> = found.iter().map(|edge| (edge.from, edge.to)).collect();
-        assert_eq!(found, expected);
+        let paths = Paths::of(&[Kind::Rw]);
+        for a in 0..10 {
+            for b in (0..10).filter(|b| *b != a) {
+                let is_edge = graph.path(&paths, a, b, 2).is_some();
+                assert_eq!(is_edge, from.contains(&a) && to.contains(&b), "{a} {b}");
+            }
+            assert_eq!(graph.path(&paths, a, a, 2), None, "{a}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@
 //!
 //! `log` has what was recorded; `registers` and `lists` find who reads from whom (`observed`); `weak` decides the levels up to causal
 //! consistency, `dependencies` and `graph` the others where the order of versions is known, `search` where it is not; `replay` checks
-//! witnesses, `classify` names cycles and `explain` puts them into words.
+//! witnesses, `shortcuts` and `classify` find and name the smallest cycles, and `explain` puts them into words.
 //!
 //! ```
 //! use linpoint::format::{ReadOptions, parse};
@@ -41,6 +41,7 @@ mod reduce;
 mod registers;
 mod replay;
 mod search;
+mod shortcuts;
 mod table;
 #[cfg(test)]
 mod tests;

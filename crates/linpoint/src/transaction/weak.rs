@@ -207,7 +207,7 @@ impl Clocks {
     }
 
     /// Whether `a` happened before `b`.
-    fn is_before(&self, observed: &Observed, a: Txn, b: Txn) -> bool {
+    pub(super) fn is_before(&self, observed: &Observed, a: Txn, b: Txn) -> bool {
         let (session, position) = observed.place[a as usize];
         self.of(b)[session as usize] > position
     }

@@ -7,7 +7,8 @@ use linpoint::format::{
     write_jsonl_header, write_jsonl_return,
 };
 use linpoint::generate::{
-    GeneratedEvent, Generator, SnapshotFault, SnapshotGenerator, SnapshotShape,
+    GeneratedEvent, Generator, Promise, SnapshotFault, SnapshotGenerator, SnapshotShape,
+    StoreGenerator,
 };
 use linpoint::history::Clients;
 use linpoint::object::ObjectType;
@@ -43,9 +44,10 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
     let mut files = Files::reading(choice.file().as_slice())?;
     interrupt::end_after(files::remove_incomplete);
     let mut out = args.output.open(&mut files)?;
-    let source = match snapshot_shape(args, &choice)? {
-        Some(shape) => Source::Snapshot(snapshot(args, shape)?),
-        None => Source::Simulated(simulated(args)?, object),
+    let source = match (&args.model, snapshot_shape(args, &choice)?) {
+        (Some(name), _) => Source::Store(store(args, &choice, name)?),
+        (None, Some(shape)) => Source::Snapshot(snapshot(args, shape)?),
+        (None, None) => Source::Simulated(simulated(args)?, object),
     };
     let progress = StreamProgress::default();
     progress.watch(&Watcher::new(), "generated", || {
@@ -59,6 +61,7 @@ pub(crate) fn run(args: &GenerateArgs) -> anyhow::Result<Exit> {
 enum Source {
     Simulated(Generator, ObjectType),
     Snapshot(SnapshotGenerator),
+    Store(StoreGenerator),
 }
 
 impl Source {
@@ -104,6 +107,7 @@ impl Source {
                         simulated_history(args, generator, object)?
                     }
                     Source::Snapshot(generator) => generator.history()?,
+                    Source::Store(generator) => generator.history()?,
                 };
                 Ok(write(format, &history, object_type, out)?)
             }
@@ -166,6 +170,7 @@ impl Source {
         match self {
             Source::Simulated(generator, object) => generator.events(object, each),
             Source::Snapshot(generator) => generator.recorded_events(each),
+            Source::Store(generator) => generator.events(each),
         }
     }
 }
@@ -234,6 +239,36 @@ fn snapshot_shape(
             "{option} does not go with --simple or --general"
         ))),
         None => Ok(Some(shape)),
+    }
+}
+
+/// The simulated store that keeps a promise.
+fn store(args: &GenerateArgs, choice: &TypeChoice, name: &str) -> Result<StoreGenerator, Error> {
+    const KEYS: u32 = 5;
+    let promise = match choice.name.as_str() {
+        _ if !choice.params.is_empty() || choice.info().is_none() => Err(Error::usage(
+            "--model is for --type kv and --type multi-register, without parameters",
+        )),
+        "kv" => Promise::of_operations(name),
+        "multi-register" => Promise::of_transactions(name),
+        other => Err(Error::usage(format!(
+            "--model is for --type kv and --type multi-register, not for {other}"
+        ))),
+    };
+    let unused = [
+        (args.objects != 1, "--objects"),
+        (args.idle != 0, "--idle"),
+        (args.pending > 0.0, "--pending"),
+    ];
+    match unused.iter().find(|(is_given, _)| *is_given) {
+        Some((_, option)) => Err(Error::usage(format!("{option} does not go with --model"))),
+        None => Ok(StoreGenerator {
+            ops: args.ops,
+            processes: args.processes,
+            keys: args.keys.unwrap_or(KEYS) as usize,
+            seed: args.seed,
+            promise: promise?,
+        }),
     }
 }
 

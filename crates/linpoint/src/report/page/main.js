@@ -5,6 +5,7 @@ import { readDocument, unpack } from './data.js';
 import { PartView, partName } from './view.js';
 import { PartList } from './list.js';
 import { CorePicture } from './core.js';
+import { showLattice } from './lattice.js';
 import { Timeline } from './timeline.js';
 import { opText, showAbout, showOperation, showRefused, showSteps } from './panel.js';
 
@@ -103,6 +104,7 @@ class ReportPage {
       });
     }
     this.showExecution(history);
+    showLattice(history.lattice ?? [], (number) => this.selectNumber(number));
     document.body.dataset.ready = 'core';
     if (!this.columns.has(item.history)) this.columns.set(item.history, unpack(history));
     const columns = await this.columns.get(item.history);

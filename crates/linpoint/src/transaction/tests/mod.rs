@@ -1,4 +1,6 @@
 mod brute;
+mod corpus;
+mod cycles;
 mod named;
 mod random;
 mod sentences;
@@ -66,6 +68,7 @@ fn differ(kind: Kind, count: usize, seed: u64) {
             held.entry(level).or_default()[usize::from(is_held)] += 1;
             if let Verdict::Violated(violation) = &found[0].verdict {
                 sentences::check(&history, violation);
+                cycles::check(&txns, kind, level, violation);
                 *anomalies
                     .entry(format!("{level}: {violation}"))
                     .or_default() += 1;
