@@ -4,15 +4,18 @@ use std::hint::black_box;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use linpoint_record::{CacheAligned, Clock, Header, Process, Recorder};
 
+use crate::redis::Single;
 use crate::server::Folder;
+use crate::wire::Redis;
 
-/// Operations of each thread in a run.
+/// Operations of each thread in a run; without a recorder many more, so that threads run at the same time.
 const OPERATIONS: u64 = 200_000;
+const BARE_OPERATIONS: u64 = 50 * OPERATIONS;
 
 /// How often everything is measured; the fastest counts.
 const ROUNDS: usize = 5;
@@ -48,7 +51,44 @@ pub fn print() -> Result<()> {
         }
         println!("| {name} | {:.0} ns | {:.0} ns |", best[0], best[1]);
     }
+    let mut best = [0.0f64; 2];
+    let single = Single::start()?;
+    for _ in 0..ROUNDS {
+        best[0] = best[0].max(requests(&single.address, None));
+        best[1] = best[1].max(requests(&single.address, Some(into_file()?)));
+    }
+    let [bare, recorded] = best;
+    println!(
+        "\nTwo busy clients of Redis: {bare:.0} requests in a second, {recorded:.0} into a file: {:.0} % are kept.",
+        100.0 * recorded / bare
+    );
     Ok(())
+}
+
+/// How many requests two clients of Redis make in a second.
+fn requests(address: &str, recorder: Option<Recorder>) -> f64 {
+    const TIME: Duration = Duration::from_secs(1);
+    let work = |mut process: Option<Process>| {
+        let (mut redis, mut count, start) = (Redis::default(), 0, Instant::now());
+        while start.elapsed() < TIME {
+            let operation = process.as_mut().map(|process| process.call("get", "x"));
+            let answer = redis.ask(address, &["GET", "x"]).map(|reply| reply.int());
+            operation.map(|operation| answer.record(operation));
+            count += 1;
+        }
+        f64::from(count) / start.elapsed().as_secs_f64()
+    };
+    thread::scope(|scope| {
+        let start = |_| {
+            let process = recorder.as_ref().map(Recorder::process);
+            scope.spawn(|| work(process))
+        };
+        let running: Vec<_> = (0..2).map(start).collect();
+        running
+            .into_iter()
+            .filter_map(|thread| thread.join().ok())
+            .sum()
+    })
 }
 
 /// Nanoseconds from one operation of a thread to its next.
@@ -60,7 +100,7 @@ fn measure(threads: usize, recorder: Option<Recorder>) -> f64 {
         let start = Instant::now();
         match process {
             None => {
-                for value in 0..OPERATIONS {
+                for value in 0..BARE_OPERATIONS {
                     black_box(register.0.swap(value, Ordering::SeqCst));
                 }
             }
@@ -70,7 +110,12 @@ fn measure(threads: usize, recorder: Option<Recorder>) -> f64 {
                 }
             }
         }
-        start.elapsed().as_nanos() as f64 / OPERATIONS as f64
+        let operations = if recorder.is_none() {
+            BARE_OPERATIONS
+        } else {
+            OPERATIONS
+        };
+        start.elapsed().as_nanos() as f64 / operations as f64
     };
     thread::scope(|scope| {
         let start = |_| {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use linpoint_record::Recorder;
 
 use crate::clients::Random;
@@ -31,6 +31,16 @@ impl Fault {
         (Fault::Partition, "partition"),
         (Fault::Delay, "delay"),
     ];
+
+    /// What is noted when it begins and ends. The page of linpoint draws a span between notes that begin with such words.
+    fn words(self) -> [&'static str; 2] {
+        match self {
+            Fault::Pause => ["pause", "resume"],
+            Fault::Kill => ["kill", "recover"],
+            Fault::Partition => ["partition", "heal"],
+            Fault::Delay => ["start delay of", "stop delay of"],
+        }
+    }
 
     /// Whether it needs network namespaces.
     pub fn needs_network(self) -> bool {
@@ -66,37 +76,26 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    fn begin(&mut self, fault: Fault, member: usize) -> Result<&'static str> {
+    fn begin(&mut self, fault: Fault, member: usize) -> Result<()> {
         match (fault, &self.network) {
-            (Fault::Pause, _) => {
-                self.members[member].pause();
-                Ok("is paused")
-            }
-            (Fault::Kill, _) => {
-                self.members[member].kill();
-                Ok("is killed")
-            }
-            (Fault::Partition, Some(network)) => network.cut_off(member).map(|()| "is cut off"),
-            (Fault::Delay, Some(network)) => network.delay(member, true).map(|()| "is slow"),
-            (Fault::Partition | Fault::Delay, None) => Ok("cannot be cut off"),
+            (Fault::Pause, _) => self.members[member].pause(),
+            (Fault::Kill, _) => self.members[member].kill(),
+            (Fault::Partition, Some(network)) => network.cut_off(member)?,
+            (Fault::Delay, Some(network)) => network.delay(member, true)?,
+            (Fault::Partition | Fault::Delay, None) => bail!("{fault} needs a network"),
         }
+        Ok(())
     }
 
-    fn end(&mut self, fault: Fault, member: usize) -> Result<&'static str> {
+    fn end(&mut self, fault: Fault, member: usize) -> Result<()> {
         match (fault, &self.network) {
-            (Fault::Pause, _) => {
-                self.members[member].resume();
-                Ok("goes on")
-            }
-            (Fault::Kill, _) => self.members[member].restart().map(|()| "is started again"),
-            (Fault::Partition, Some(network)) => {
-                network.reconnect(member).map(|()| "is connected again")
-            }
-            (Fault::Delay, Some(network)) => {
-                network.delay(member, false).map(|()| "is no longer slow")
-            }
-            (Fault::Partition | Fault::Delay, None) => Ok("is as before"),
+            (Fault::Pause, _) => self.members[member].resume(),
+            (Fault::Kill, _) => self.members[member].restart()?,
+            (Fault::Partition, Some(network)) => network.reconnect(member)?,
+            (Fault::Delay, Some(network)) => network.delay(member, false)?,
+            (Fault::Partition | Fault::Delay, None) => bail!("{fault} needs a network"),
         }
+        Ok(())
     }
 
     /// Disturbs members, one at a time, until shortly before the end, and notes it in the history.
@@ -116,11 +115,12 @@ impl Cluster {
             std::thread::sleep(calm);
             let fault = faults[random.below(faults.len())];
             let member = random.below(self.members.len());
-            let what = self.begin(fault, member)?;
-            recorder.note(&format!("m{member} {what}"));
+            let [begins, ends] = fault.words();
+            self.begin(fault, member)?;
+            recorder.note(&format!("{begins} m{member}"));
             std::thread::sleep(long);
-            let what = self.end(fault, member)?;
-            recorder.note(&format!("m{member} {what}"));
+            self.end(fault, member)?;
+            recorder.note(&format!("{ends} m{member}"));
         }
         std::thread::sleep(end.saturating_duration_since(Instant::now()));
         Ok(())

@@ -64,10 +64,10 @@ pub fn record(settings: &Settings, log: &Path) -> Result<()> {
             continue;
         };
         cluster.members[holder].pause();
-        recorder.note(&format!("c{holder} is paused"));
+        recorder.note(&format!("pause c{holder}, which holds the lock"));
         std::thread::sleep(PAUSE);
         cluster.members[holder].resume();
-        recorder.note(&format!("c{holder} goes on"));
+        recorder.note(&format!("resume c{holder}"));
     }
     let deadline = end + Duration::from_secs(5);
     while cluster.members.iter_mut().any(|client| !client.has_ended()) && Instant::now() < deadline

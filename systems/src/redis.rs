@@ -182,45 +182,38 @@ fn record_pair(settings: &Settings, log: &Path) -> Result<()> {
         start_clients(settings, log, addresses.clone(), current.clone(), end)?;
     let mut cluster = Cluster { members, network };
     let mut random = Random::new(settings.seed, u64::MAX);
+    let has = |fault| settings.faults.contains(&fault);
     while Instant::now() + Duration::from_millis(1500) < end {
         std::thread::sleep(random.millis(300, 700));
         let primary = current.load(Ordering::SeqCst);
-        let cut = cluster
-            .network
-            .as_ref()
-            .filter(|_| settings.faults.contains(&Fault::Partition));
+        let replica = 1 - primary;
+        let cut = cluster.network.as_ref().filter(|_| has(Fault::Partition));
         if let Some(network) = cut {
-            network.cut_off(1 - primary)?;
-            recorder.note(&format!("the replica m{} is cut off", 1 - primary));
+            network.cut_off(replica)?;
+            recorder.note(&format!("partition m{replica}, the replica"));
             std::thread::sleep(random.millis(200, 500));
         }
-        if settings.faults.contains(&Fault::Kill) {
+        if has(Fault::Kill) {
             cluster.members[primary].kill();
-            recorder.note(&format!("m{primary} is killed"));
-            Redis::default().ask(&addresses[1 - primary], &["REPLICAOF", "NO", "ONE"]);
-            current.store(1 - primary, Ordering::SeqCst);
-            recorder.note(&format!("m{} takes its place", 1 - primary));
+            recorder.note(&format!("kill m{primary}"));
+            Redis::default().ask(&addresses[replica], &["REPLICAOF", "NO", "ONE"]);
+            current.store(replica, Ordering::SeqCst);
+            recorder.note(&format!("m{replica} takes its place"));
         }
-        if let Some(network) = &cluster.network
-            && cut_was_made(&settings.faults)
-        {
-            network.reconnect(1 - primary)?;
-            recorder.note("the network is whole again");
+        if let Some(network) = cut {
+            network.reconnect(replica)?;
+            recorder.note("heal the network");
         }
-        if settings.faults.contains(&Fault::Kill) {
+        if has(Fault::Kill) {
             cluster.members[primary].restart()?;
-            follow(&addresses, 1 - primary, &mut cluster.members)?;
-            recorder.note(&format!("m{primary} is the replica"));
+            follow(&addresses, replica, &mut cluster.members)?;
+            recorder.note(&format!("recover m{primary}, as the replica"));
         }
     }
     std::thread::sleep(end.saturating_duration_since(Instant::now()));
     clients::join(running)?;
     recorder.status()?;
     Ok(())
-}
-
-fn cut_was_made(faults: &[Fault]) -> bool {
-    faults.contains(&Fault::Partition)
 }
 
 /// Makes the other server a replica of `primary`, and waits until it has all data.

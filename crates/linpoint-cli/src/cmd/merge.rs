@@ -76,5 +76,6 @@ fn tell(log: &Widened) {
         ),
     };
     let (input, operations, clock) = (&log.input, log.operations, log.clock + 1);
-    eprintln!("linpoint: note: {input}: {operations} operations, clock {clock}, {by}");
+    let noun = if operations == 1 { "operation" } else { "operations" };
+    eprintln!("linpoint: note: {input}: {operations} {noun}, clock {clock}, {by}");
 }

@@ -91,7 +91,7 @@ pub(super) fn separate_overlapping_calls(
     let named = operations
         .iter()
         .filter_map(|operation| operation.process.clone());
-    let taken: HashSet<Value> = named.collect();
+    let mut taken: HashSet<Value> = named.collect();
     let mut lanes: HashMap<Option<Value>, Lanes> = HashMap::new();
     let mut moved = 0;
     let mut clients = Clients::new();
@@ -115,7 +115,9 @@ pub(super) fn separate_overlapping_calls(
                     let names =
                         numbers.map(|number| format!("{}/{number}", process.plain_text()).into());
                     let free = |name: &Value| !taken.contains(name);
-                    names.into_iter().find(free).unwrap_or_default()
+                    let name = names.into_iter().find(free).unwrap_or_default();
+                    taken.insert(name.clone());
+                    name
                 });
                 clients.insert(name.clone(), process);
                 name.clone()

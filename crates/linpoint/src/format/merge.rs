@@ -172,30 +172,25 @@ impl Clocks {
             errors: Vec::new(),
         };
         for group in &groups {
-            let error = clocks.add(
-                group,
-                logs,
-                skew.filter(|_| groups.len() > 1),
-                groups.len() > 1,
-            )?;
+            let error = clocks.add(group, logs, skew, groups.len() > 1)?;
             clocks.errors.push(error);
         }
-        if let [first, second] = clocks.errors[..] {
-            let count = |clock: usize| {
-                let of_clock = logs
-                    .iter()
-                    .zip(&clocks.of_log)
-                    .filter(|(_, (of_log, _))| *of_log == clock);
-                of_clock
-                    .map(|(log, _)| log.recorded.history.len())
-                    .sum::<usize>()
-            };
-            let both = first.saturating_add(second);
-            clocks.errors = if count(0) >= count(1) {
-                vec![0, both]
-            } else {
-                vec![both, 0]
-            };
+        match clocks.errors[..] {
+            [_] => clocks.errors = vec![0],
+            [first, second] => {
+                let count = |clock: usize| {
+                    let logs = logs.iter().zip(&clocks.of_log);
+                    let of_clock = logs.filter(|(_, (of_log, _))| *of_log == clock);
+                    let counts = of_clock.map(|(log, _)| log.recorded.history.len());
+                    counts.sum::<usize>()
+                };
+                let both = first.saturating_add(second);
+                clocks.errors = match count(0) >= count(1) {
+                    true => vec![0, both],
+                    false => vec![both, 0],
+                };
+            }
+            _ => {}
         }
         Ok(clocks)
     }

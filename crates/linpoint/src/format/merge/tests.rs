@@ -214,6 +214,35 @@ fn all_of_a_log_stays() {
     assert_ne!(pending.process, read.process);
 }
 
+/// A process has three calls that overlap when widened, and another one is called as the second lane would be.
+#[test]
+fn lanes_have_names_of_their_own() {
+    let mut text = "{\"linpoint\":1,\"type\":\"register\"}\n".to_owned();
+    for (process, time) in [("3", 0), ("3", 10), ("3", 20), ("3/2", 30)] {
+        text += &format!(
+            "{{\"process\":\"{process}\",\"event\":\"call\",\"method\":\"write\",\"arg\":{time},\"time\":{time}}}\n\
+             {{\"process\":\"{process}\",\"event\":\"return\",\"time\":{}}}\n",
+            time + 1
+        );
+    }
+    let mut first = log("a.jsonl", &text);
+    first.clock = Some((0, 1_000));
+    let mut second = log("b.jsonl", &text.replace("\"3", "\"4"));
+    second.clock = Some((0, 0));
+    let third = Log {
+        recorded: log("c.jsonl", "{\"linpoint\":1,\"type\":\"register\"}\n").recorded,
+        clock: Some((0, 0)),
+    };
+    let history = merge(vec![first, second, third], None).unwrap().history;
+    assert_eq!(history.len(), 8);
+    let mut names: Vec<String> = history.processes().iter().map(Value::to_string).collect();
+    names.sort();
+    assert_eq!(
+        names,
+        ["\"3\"", "\"3/2\"", "\"3/3\"", "\"3/4\"", "\"4\"", "\"4/2\""]
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
