@@ -70,6 +70,7 @@ fn run(command: Command, wants_json: bool) -> Exit {
         Command::Check(args) => cmd::check::run(&args),
         Command::Convert(args) => cmd::convert::run(&args),
         Command::Sort(args) => cmd::sort::run(&args),
+        Command::Merge(args) => cmd::merge::run(&args),
         #[cfg(feature = "mapping")]
         Command::Map(args) => cmd::map::run(&args),
         Command::Generate(args) => cmd::generate::run(&args),

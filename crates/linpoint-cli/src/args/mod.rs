@@ -2,6 +2,7 @@
 
 mod asked;
 mod large;
+mod merge;
 mod spec;
 mod tables;
 
@@ -20,6 +21,7 @@ use linpoint::{EngineChoice, Ties};
 pub(crate) use self::asked::Asked;
 use self::asked::parse_asked;
 pub(crate) use self::large::{SortArgs, StreamArgs};
+pub(crate) use self::merge::MergeArgs;
 pub(crate) use self::spec::{SpecAction, SpecArgs, SpecNewArgs, SpecTestArgs};
 pub(crate) use self::tables::{
     HittingTableArgs, MonitorTableArgs, SnapshotTableArgs, Table, TablesArgs, VerificationTableArgs,
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Sort the operations of a history by object and call, which may be more than fit into memory
     Sort(SortArgs),
+    /// Merge logs of one run, which were recorded with different clocks, into one history
+    Merge(MergeArgs),
     /// Propose a mapping for a log of any shape
     #[cfg(feature = "mapping")]
     Map(MapArgs),

@@ -9,6 +9,7 @@ mod levels;
 pub(crate) mod lines;
 #[cfg(feature = "mapping")]
 pub(crate) mod map;
+pub(crate) mod merge;
 pub(crate) mod shell;
 pub(crate) mod sort;
 pub(crate) mod spec;

@@ -28,7 +28,6 @@
 //! threads, since operations of a microsecond overlap only if their threads run at the same time;
 //! [`StressReport::overlapping`] counts the operations that did.
 
-mod clock;
 mod programs;
 mod random;
 mod record;
@@ -36,8 +35,8 @@ mod report;
 mod value;
 mod workload;
 
-pub use clock::Clock;
 pub use programs::{Programs, Running, Smallest, Thread, stress_threads};
+pub use linpoint_record::Clock;
 pub use random::{Random, fresh};
 pub use report::{Failure, Outcome, StressReport};
 pub use value::{Arguments, ToValue};

@@ -11,8 +11,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use linpoint_record::{CacheAligned, Clock, Ticks};
+
 use super::Random;
-use super::clock::{CacheAligned, Clock, Ticks};
 
 /// An operation that returned.
 #[derive(Clone, Debug)]

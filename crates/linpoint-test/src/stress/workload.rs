@@ -13,7 +13,8 @@ use linpoint::{
     Value, object_type,
 };
 
-use super::clock::Ticks;
+use linpoint_record::Ticks;
+
 use super::record::{Activity, PendingCall, Record};
 use super::{Arguments, Random, ToValue};
 use crate::check::spec::type_name;

@@ -57,7 +57,11 @@ pub(super) fn assemble(
     order: Order,
     options: &ReadOptions,
 ) -> Result<(History, Vec<Note>), Error> {
-    let (moved, clients) = separate_overlapping_calls(&mut operations);
+    // A history with failed operations is written as events, in which operations of one process do not touch.
+    let may_touch = !operations
+        .iter()
+        .any(|operation| operation.outcome == Outcome::Fail);
+    let (moved, clients) = separate_overlapping_calls(&mut operations, may_touch);
     let notes = match moved {
         0 => Vec::new(),
         count => vec![Note::OverlappingCalls(count)],
@@ -76,18 +80,19 @@ pub(super) fn assemble(
 /// if it goes on after a timeout, or if its clock may be off so that intervals are widened. Verdicts depend on intervals only,
 /// not on processes, except for types whose operations depend on the client, such as a reentrant lock without an owner in its
 /// arguments.
-fn separate_overlapping_calls(operations: &mut [LoggedOperation]) -> (u64, Clients) {
+///
+/// `may_touch` says whether a process may call at the time of its last return.
+pub(super) fn separate_overlapping_calls(
+    operations: &mut [LoggedOperation],
+    may_touch: bool,
+) -> (u64, Clients) {
     let mut order: Vec<usize> = (0..operations.len()).collect();
     order.sort_by_key(|&i| (operations[i].from, operations[i].until.unwrap_or(i64::MAX)));
     let named = operations
         .iter()
         .filter_map(|operation| operation.process.clone());
-    let taken: HashSet<Value> = named.collect();
+    let mut taken: HashSet<Value> = named.collect();
     let mut lanes: HashMap<Option<Value>, Lanes> = HashMap::new();
-    // A history with failed operations is written as events, in which operations of one process do not touch.
-    let may_touch = !operations
-        .iter()
-        .any(|operation| operation.outcome == Outcome::Fail);
     let mut moved = 0;
     let mut clients = Clients::new();
     for index in order {
@@ -110,7 +115,9 @@ fn separate_overlapping_calls(operations: &mut [LoggedOperation]) -> (u64, Clien
                     let names =
                         numbers.map(|number| format!("{}/{number}", process.plain_text()).into());
                     let free = |name: &Value| !taken.contains(name);
-                    names.into_iter().find(free).unwrap_or_default()
+                    let name = names.into_iter().find(free).unwrap_or_default();
+                    taken.insert(name.clone());
+                    name
                 });
                 clients.insert(name.clone(), process);
                 name.clone()

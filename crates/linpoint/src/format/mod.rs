@@ -28,6 +28,7 @@ mod jsonl;
 mod labels;
 #[cfg(feature = "mapping")]
 mod mapping;
+mod merge;
 mod names;
 mod number;
 mod operations;
@@ -49,6 +50,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use self::merge::{Log, LogClock, Merged, Widened, merge};
 pub use self::names::Format;
 pub use input::open_text;
 pub use json::value_of_json;
@@ -207,6 +209,8 @@ pub struct RecordedHistory {
     pub invocations: Vec<i64>,
     /// How long it took to read it, from its first byte on and without waiting for the standard input or a pipe.
     pub reading: Duration,
+    /// What its header says of its clock, for [`merge`].
+    pub clock: Option<LogClock>,
     /// The object that it is the history of, where an input is read [object by object](RowInput::each_object).
     pub object: Option<Value>,
 }

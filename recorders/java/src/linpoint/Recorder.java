@@ -38,6 +38,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * a return after its result is written down. Each thread is a process of the history. Threads share nothing but the counter; a thread of
  * the recorder writes the events to the file, in their order. If the program is killed, the file holds the events up to some
  * moment, which is a history too; its last line may be cut off ({@code linpoint check --allow-truncated}).
+ *
+ * <p>{@link #crashSafe} records so that the file has every event before the program goes on: what had returned when the program was killed,
+ * and what was asked for. It also writes times, and how they relate to other clocks, for {@code linpoint merge}.
  */
 public final class Recorder implements Closeable {
     /** How long the writer sleeps between two rounds. */
@@ -61,6 +64,8 @@ public final class Recorder implements Closeable {
         return mine;
     });
     private final Answers answers;
+    /** Where events are written at once; null if the writer writes them. */
+    private final EventFile atOnce;
     private final Writer file;
     private final Thread writer;
     private final CountDownLatch closed = new CountDownLatch(1);
@@ -74,13 +79,40 @@ public final class Recorder implements Closeable {
      * written as {@link Answers#TEXT} if the type is a class of {@code java.util.concurrent}, and as {@link Answers#JSON} if not.
      */
     public Recorder(Path path, String type, Map<String, ?> params) throws IOException {
-        this(path, type, params, type != null && type.startsWith("java.") ? Answers.TEXT : Answers.JSON);
+        this(path, type, params, answers(type));
     }
 
     /** Records with results in this form. */
     public Recorder(Path path, String type, Map<String, ?> params, Answers answers) throws IOException {
         this.answers = answers;
+        atOnce = null;
         file = new BufferedWriter(new OutputStreamWriter(new FileOutputStream(path.toFile()), StandardCharsets.US_ASCII));
+        file.write(Json.text(header(type, params)) + "\n");
+        writer = new Thread(this::writeRounds, "linpoint recorder");
+        writer.setDaemon(true);
+        writer.start();
+    }
+
+    private Recorder(EventFile atOnce, Answers answers) {
+        this.answers = answers;
+        this.atOnce = atOnce;
+        file = null;
+        writer = null;
+    }
+
+    /**
+     * Records into a new file, which must not exist. Every event is in the file before the program goes on, and has a time; threads wait for
+     * each other to write. After an event that cannot be written nothing more is, and {@link #close} tells why.
+     */
+    public static Recorder crashSafe(Path path, String type, Map<String, ?> params) throws IOException {
+        return new Recorder(new EventFile(path, header(type, params)), answers(type));
+    }
+
+    private static Answers answers(String type) {
+        return type != null && type.startsWith("java.") ? Answers.TEXT : Answers.JSON;
+    }
+
+    private static Map<String, Object> header(String type, Map<String, ?> params) {
         Map<String, Object> header = new LinkedHashMap<>();
         header.put("linpoint", 1);
         if (type != null) {
@@ -89,10 +121,7 @@ public final class Recorder implements Closeable {
         if (!params.isEmpty()) {
             header.put("params", params);
         }
-        file.write(Json.text(header) + "\n");
-        writer = new Thread(this::writeRounds, "linpoint recorder");
-        writer.setDaemon(true);
-        writer.start();
+        return header;
     }
 
     /** A block that returns nothing. */
@@ -161,6 +190,23 @@ public final class Recorder implements Closeable {
         return pairs;
     }
 
+    /** Writes a note beside the operations, such as a fault that was injected. */
+    public void note(String text) {
+        record(log.get(), "{\"event\":\"note\",\"text\":" + Json.quoted(text));
+    }
+
+    /** Numbers the event, or writes it. */
+    private void record(Log by, String json) {
+        if (closed.getCount() == 0) {
+            throw new IllegalStateException("the recorder is closed");
+        }
+        if (atOnce != null) {
+            atOnce.write(json);
+        } else {
+            by.events.add(new Event(clock.getAndIncrement(), json + "}\n"));
+        }
+    }
+
     /** An operation of one thread between its call and its return. */
     public final class Operation {
         private final Log mine;
@@ -191,6 +237,12 @@ public final class Recorder implements Closeable {
             end("\"event\":\"fail\"");
         }
 
+        /** The operation may have taken effect, or may do so later: a time-out, a lost connection. The thread is another process from now on. */
+        public void unknown() {
+            end("\"event\":\"crash\"");
+            mine.process = processes.getAndIncrement();
+        }
+
         private void end(String event) {
             if (mine.open != this) {
                 throw new IllegalStateException("this operation is not the one that its thread has open");
@@ -201,11 +253,7 @@ public final class Recorder implements Closeable {
 
         /** The number comes last, for returns, and the call is made afterwards, for calls. */
         private void record(String event) {
-            if (closed.getCount() == 0) {
-                throw new IllegalStateException("the recorder is closed");
-            }
-            String json = "{\"process\":" + process + "," + event + "}\n";
-            mine.events.add(new Event(clock.getAndIncrement(), json));
+            Recorder.this.record(mine, "{\"process\":" + process + "," + event);
         }
     }
 
@@ -240,6 +288,10 @@ public final class Recorder implements Closeable {
     @Override
     public void close() throws IOException {
         closed.countDown();
+        if (atOnce != null) {
+            atOnce.close();
+            return;
+        }
         try {
             writer.join();
         } catch (InterruptedException interrupted) {

@@ -60,6 +60,7 @@ keys! {
     Hint "hint",
     Clients "clients",
     Stuck "stuck",
+    Clock "clock",
 }
 
 impl Key {

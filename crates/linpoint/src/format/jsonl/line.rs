@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
+use super::super::merge::LogClock;
 use super::super::{ReadOptions, json};
 use super::fields::{Fields, Key, Keys, missing, named};
 use crate::error::{Error, did_you_mean};
@@ -98,6 +99,7 @@ pub(in crate::format) struct About {
     pub(in crate::format) expected: Option<bool>,
     pub(in crate::format) clients: Clients,
     pub(in crate::format) ends_stuck: bool,
+    pub(in crate::format) clock: Option<LogClock>,
 }
 
 impl About {
@@ -297,6 +299,7 @@ fn header<'a>(fields: &Fields<'a>) -> Result<Line<'a>, String> {
                 Note,
                 Clients,
                 Stuck,
+                Clock,
             ])
         },
     )?;
@@ -374,6 +377,7 @@ fn about(fields: &Fields<'_>) -> Result<About, String> {
         expected: fields.truth(Key::Linearizable)?,
         clients: pairs(fields, Key::Clients)?.into_iter().collect(),
         ends_stuck: fields.truth(Key::Stuck)? == Some(true),
+        clock: fields.given(Key::Clock).map(LogClock::of).transpose()?,
     })
 }
 

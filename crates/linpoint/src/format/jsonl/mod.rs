@@ -246,6 +246,7 @@ impl<'a> Assembler<'a> {
             line,
             history: builder.finish(ties)?.with_clients(about.clients.clone()),
             expected: about.expected,
+            clock: about.clock.clone(),
             object_type: about.object_type(self.options),
             ..RecordedHistory::default()
         })

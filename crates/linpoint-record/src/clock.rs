@@ -5,7 +5,6 @@
 //! that do not overlap may be recorded as overlapping, which only makes the check more lenient.
 
 use std::sync::atomic::{AtomicI64, Ordering, fence};
-use std::time::Instant;
 
 /// Where the times of calls and returns come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -21,24 +20,30 @@ pub enum Clock {
 
 /// A clock that is running.
 #[derive(Debug)]
-pub(super) struct Ticks {
+pub struct Ticks {
     clock: Clock,
     counter: CacheAligned<AtomicI64>,
-    start: Instant,
+    start: i64,
 }
 
 /// A value on cache lines of its own. The alignment is two lines, since processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(align(128))]
-pub(super) struct CacheAligned<T>(pub(super) T);
+pub struct CacheAligned<T>(pub T);
 
 impl Ticks {
-    pub(super) fn start(clock: Clock) -> Self {
+    /// Starts a clock, at 0.
+    pub fn start(clock: Clock) -> Self {
         Ticks {
             clock,
             counter: CacheAligned(AtomicI64::new(0)),
-            start: Instant::now(),
+            start: monotonic(),
         }
+    }
+
+    /// What [`monotonic`] read when this clock was started.
+    pub fn started(&self) -> i64 {
+        self.start
     }
 
     /// The time of a call. Everything after it in the program happens later.
@@ -51,7 +56,7 @@ impl Ticks {
     /// *Time*: the system reads the clock in program order and guarantees that it never goes back, on any core. The fence
     /// keeps later instructions from moving before the reading.
     #[inline]
-    pub(super) fn call(&self) -> i64 {
+    pub fn call(&self) -> i64 {
         match self.clock {
             Clock::Counter => self.counter.0.load(Ordering::Acquire),
             Clock::Time => {
@@ -69,7 +74,7 @@ impl Ticks {
     /// *Time*: a processor delays stores in a buffer. The fence empties it; without the fence a reader that begins after this
     /// time could miss a store of this operation.
     #[inline]
-    pub(super) fn ret(&self) -> i64 {
+    pub fn ret(&self) -> i64 {
         match self.clock {
             Clock::Counter => self.counter.0.fetch_add(2, Ordering::AcqRel) + 1,
             Clock::Time => {
@@ -81,7 +86,25 @@ impl Ticks {
 
     #[inline]
     fn nanoseconds(&self) -> i64 {
-        self.start.elapsed().as_nanos() as i64
+        monotonic() - self.start
+    }
+}
+
+/// The monotonic clock of the system, in nanoseconds. On Linux, all processes of a machine read the same one; elsewhere it counts
+/// from its first reading in this process.
+#[inline]
+pub fn monotonic() -> i64 {
+    #[cfg(target_os = "linux")]
+    {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+        now.tv_sec * 1_000_000_000 + now.tv_nsec
+    }
+    #[cfg(not(target_os = "linux"))]
+    {
+        use std::sync::OnceLock;
+        use std::time::Instant;
+        static START: OnceLock<Instant> = OnceLock::new();
+        START.get_or_init(Instant::now).elapsed().as_nanos() as i64
     }
 }
 

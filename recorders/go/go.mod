@@ -1,0 +1,3 @@
+module linpoint
+
+go 1.18
