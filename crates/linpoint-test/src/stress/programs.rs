@@ -8,8 +8,8 @@ use std::time::Duration;
 use linpoint::report::{PageData, PageOptions, page_data};
 use linpoint::spec::Params;
 use linpoint::{Call, Checker, Error, History, Report, Spec};
+use linpoint_record::Ticks;
 
-use super::clock::Ticks;
 use super::record::{Activity, PendingCall, Record};
 use super::report::StressReport;
 use super::workload::{MOST_ON_PAGE, Run, Workload, build, typed};

@@ -8,6 +8,7 @@ mod changes;
 mod claims;
 mod counts;
 mod details;
+mod during;
 mod families;
 mod found;
 mod orders;
