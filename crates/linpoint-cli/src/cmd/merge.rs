@@ -76,6 +76,10 @@ fn tell(log: &Widened) {
         ),
     };
     let (input, operations, clock) = (&log.input, log.operations, log.clock + 1);
-    let noun = if operations == 1 { "operation" } else { "operations" };
+    let noun = if operations == 1 {
+        "operation"
+    } else {
+        "operations"
+    };
     eprintln!("linpoint: note: {input}: {operations} {noun}, clock {clock}, {by}");
 }

@@ -35,8 +35,8 @@ mod report;
 mod value;
 mod workload;
 
-pub use programs::{Programs, Running, Smallest, Thread, stress_threads};
 pub use linpoint_record::Clock;
+pub use programs::{Programs, Running, Smallest, Thread, stress_threads};
 pub use random::{Random, fresh};
 pub use report::{Failure, Outcome, StressReport};
 pub use value::{Arguments, ToValue};
