@@ -15,6 +15,7 @@ use super::report::StressReport;
 use super::workload::{MOST_ON_PAGE, Run, Workload, build, typed};
 use super::{Random, Stress};
 use crate::check::spec::type_name as name_of_spec;
+use linpoint_record::Ticks;
 
 /// Returns a stress test of threads with a program each. `threads` makes them for every run, with new handles: for channels, whose
 /// ends are dropped, and for all else of which a thread has a part. The histories are checked against `spec`.
