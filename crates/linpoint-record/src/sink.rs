@@ -44,7 +44,7 @@ impl LogFile {
             false => ticks.call(),
         };
         // Writing into a vector never fails.
-        let _ = write!(line, ",\"time\":{now}}}\n");
+        let _ = writeln!(line, ",\"time\":{now}}}");
         self.write(line);
     }
 

@@ -62,6 +62,9 @@ pub(super) struct Queue<O: Observable> {
     past: Past<O>,
 }
 
+/// The insertion of a value that was taken out, and when the value was critical.
+type Taken<O> = (Op<O>, Option<(Time, Time)>);
+
 /// A value in the queue.
 struct Held<O: Observable> {
     value: Value,
@@ -136,8 +139,8 @@ impl<O: Observable> Queue<O> {
         self.narrow(critical, op)
     }
 
-    /// Takes out what was first returned at `first`. Its insertion, and when it was critical.
-    fn take(&mut self, first: Time, op: &Op<O>) -> Result<(Op<O>, Option<(Time, Time)>), Stop<O>> {
+    /// Takes out what was first returned at `first`.
+    fn take(&mut self, first: Time, op: &Op<O>) -> Result<Taken<O>, Stop<O>> {
         let Some(Held { value, add }) = self.held.remove(&first) else {
             unreachable!("bug: a held value has no place");
         };
