@@ -8,7 +8,6 @@ use std::time::Duration;
 use linpoint::report::{PageData, PageOptions, page_data};
 use linpoint::spec::Params;
 use linpoint::{Call, Checker, Error, History, Report, Spec};
-use linpoint_record::Ticks;
 
 use super::record::{Activity, PendingCall, Record};
 use super::report::StressReport;
