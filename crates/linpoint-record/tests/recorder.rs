@@ -17,21 +17,21 @@ use linpoint_record::{Clock, Header, Json, RawJson, Recorder};
 fn history(jsonl: &str) -> History {
     let mut read = parse(jsonl.as_bytes(), &ReadOptions::default());
     assert_eq!(read.len(), 1, "{jsonl}");
-    read.remove(0).unwrap().history
+    read.remove(0).expect("a history").history
 }
 
 fn without_times(jsonl: &str) -> Vec<String> {
     let lines = jsonl.lines().skip(1);
     lines
-        .map(|line| line.split(",\"time\"").next().unwrap().to_owned() + "}")
+        .map(|line| line.split(",\"time\"").next().expect("a part").to_owned() + "}")
         .collect()
 }
 
 fn is_linearizable(jsonl: &str, name: &str) -> bool {
-    let object = object_type(name, &Params::default()).unwrap();
+    let object = object_type(name, &Params::default()).expect("a type");
     let report = Checker::default()
         .check_recorded(&object, &history(jsonl))
-        .unwrap();
+        .expect("a verdict");
     matches!(report.verdict, Verdict::Linearizable(_))
 }
 

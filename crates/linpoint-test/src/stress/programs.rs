@@ -66,10 +66,13 @@ where
 /// A handle, unless a step has consumed it.
 type Handle = Option<Box<dyn Any + Send>>;
 
+/// Runs an operation on a handle, once.
+type RunStep<Ret> = Box<dyn FnOnce(&mut Handle) -> Ret + Send>;
+
 /// An operation of a thread, and how it is done.
 struct Step<S: Spec> {
     op: S::Op,
-    run: Box<dyn FnOnce(&mut Handle) -> S::Ret + Send>,
+    run: RunStep<S::Ret>,
 }
 
 /// The handle of a thread and what it does with it, in this order; for [`stress_threads`].

@@ -1,4 +1,5 @@
 //! The tests that pages of the guide show, run as they stand there.
+#![expect(clippy::unwrap_used, reason = "as users write it")]
 
 mod counter;
 mod queue;
