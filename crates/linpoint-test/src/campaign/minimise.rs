@@ -187,25 +187,28 @@ mod tests {
     use crate::object::object;
     use crate::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-    /// What was found is reported even if there is no time left to make it smaller.
+    /// What was found is reported even if there is no time to find it once more. The search comes to it after everything else.
     #[test]
     fn a_failure_outlives_the_time_for_its_reduction() {
-        let counter = object(|| AtomicU32::new(0))
-            .op0("inc", |count| {
+        let counters = object(|| [AtomicU32::new(0), AtomicU32::new(0)])
+            .op0("lossy", |[count, _]| {
                 let value = count.load(SeqCst);
                 count.store(value + 1, SeqCst);
                 value
             })
+            .op0("safe", |[_, count]| count.fetch_add(1, SeqCst))
+            .as_found()
             .budget(Duration::ZERO);
         let matrix = Matrix {
-            threads: vec![vec![0, 0], vec![0]],
+            threads: vec![vec![0, 1, 1], vec![0, 1, 1], vec![1, 1]],
             ..Matrix::default()
         };
-        let checked = check::check(&program(&counter, &matrix), &limits(&counter, 1, None));
+        let checked = check::check(&program(&counters, &matrix), &limits(&counters, 1, None));
         let Found::Fail(violation) = checked.found else {
             panic!("{:?}", checked.found);
         };
-        let failure = smallest(&counter, &matrix, violation.schedule).expect("it failed");
-        assert_eq!(failure.matrix.concat().len(), 3, "{failure}");
+        assert!(checked.effort.executions > 1000, "{:?}", checked.effort);
+        let failure = smallest(&counters, &matrix, violation.schedule).expect("it failed");
+        assert_eq!(failure.matrix.concat().len(), 8, "{failure}");
     }
 }

@@ -59,6 +59,17 @@ impl Allowance {
         }
     }
 
+    /// Whether a search with the next bound will hardly get through, after those with smaller bounds have taken so many executions:
+    /// two preemptions can be placed in half as many ways as the square of those of one.
+    pub(super) fn is_too_small_after(&self, taken: &[u64]) -> bool {
+        let &[.., fewer, last] = taken else {
+            return false;
+        };
+        let next = last as f64 * last as f64 / fewer.max(1) as f64 / 2.0;
+        self.executions
+            .is_some_and(|most| next > DOUBT * most as f64)
+    }
+
     /// Whether a search will hardly get through that is as far as this after so many executions.
     pub(super) fn is_too_small(&self, start: Instant, executions: u64, progress: f64) -> bool {
         if !self.must_get_through || executions < ESTIMATE_FROM || progress <= 0.0 {
@@ -98,5 +109,17 @@ mod tests {
         };
         assert!(!may_stop.is_too_small(start, 10_000, 0.01));
         assert_eq!(allowed.after(150_000).executions, Some(50_000));
+    }
+
+    #[test]
+    fn a_bound_is_not_tried_that_takes_far_too_many_executions() {
+        let allowed = Allowance {
+            executions: Some(100_000),
+            ..Allowance::default()
+        };
+        assert!(allowed.is_too_small_after(&[1_000, 50_000]));
+        assert!(!allowed.is_too_small_after(&[1_000, 20_000]));
+        assert!(!allowed.is_too_small_after(&[50_000]));
+        assert!(!Allowance::default().is_too_small_after(&[1_000, 50_000]));
     }
 }

@@ -397,25 +397,25 @@ impl Phase2<'_> {
 
     /// All executions with 0, 1, 2, ... preemptions, as far as it may. Those without any are run in any case.
     fn bounded(&mut self, most: u32, oracle: Oracle, allowed: Allowance) -> Found {
-        let mut passed = None;
         let before = self.effort.executions;
+        // How many executions each bound has taken.
+        let mut taken: Vec<u64> = Vec::new();
         for bound in 0..=most {
             let done = self.effort.executions - before;
-            let allowed = match passed {
-                None => self.limits.all_that_is_left(),
-                Some(_) => allowed.after(done),
+            let allowed = match taken[..] {
+                [] => self.limits.all_that_is_left(),
+                _ => allowed.after(done),
             };
-            match (
-                self.explore(self.depth_first(Some(bound)), oracle, allowed),
-                passed,
-            ) {
-                (Err(Stopped::Unfinished(_)), Some(passed)) => {
-                    return Found::Pass(Coverage::Preemptions(passed));
-                }
-                (Ok(Extent::Bounded), _) => passed = Some(bound),
+            let passed = Found::Pass(Coverage::Preemptions(bound.saturating_sub(1)));
+            if allowed.is_too_small_after(&taken) {
+                return passed;
+            }
+            match self.explore(self.depth_first(Some(bound)), oracle, allowed) {
+                Err(Stopped::Unfinished(_)) if bound > 0 => return passed,
+                Ok(Extent::Bounded) => taken.push(self.effort.executions - before - done),
                 // A larger bound would add no execution.
-                (Ok(Extent::All), _) => break,
-                (stopped, _) => return self.conclude(stopped, Coverage::Preemptions(bound)),
+                Ok(Extent::All) => break,
+                stopped => return self.conclude(stopped, Coverage::Preemptions(bound)),
             }
         }
         Found::Pass(Coverage::Preemptions(most))

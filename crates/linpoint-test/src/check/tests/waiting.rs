@@ -120,7 +120,7 @@ fn random_code(rng: &mut ChaCha8Rng) -> Vec<Code> {
 fn searches_see_all_that_waiting_threads_can_do() {
     let first = number("LINPOINT_WAITS_FROM").unwrap_or(0);
     let mut tally = Tally::default();
-    for seed in first..first + number("LINPOINT_WAITS").unwrap_or(60) {
+    for seed in first..first + number("LINPOINT_WAITS").unwrap_or(30) {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let ops: Vec<_> = (0..3).map(|_| random_code(&mut rng)).collect();
         let (threads, length) = [(2, 1), (2, 2), (3, 1)][rng.random_range(0..3)];
