@@ -122,7 +122,10 @@ fn the_first_visit_to_a_loop_does_not_tell_how_long_it_spins() {
     let longer = moment()
         .op0("wait", |x| match x.rounds.load(SeqCst) {
             0 => x.finds_clear(100),
-            rounds => x.finds_clear(rounds) || true,
+            rounds => {
+                x.finds_clear(rounds);
+                true
+            }
         })
         .op0("hurry", |x| x.rounds.store(2, SeqCst))
         .matrix([vec!["wait", "hurry", "wait"], vec!["pass by"]]);
