@@ -422,9 +422,10 @@ impl Still {
             counted: Vec::new(),
             open: Vec::new(),
         };
+        let is_pure = |op: u32| beginning.is_pure(beginning.ops[op as usize].relaxed());
         for &op in &point.open {
             let task_op = beginning.ops[op as usize];
-            if beginning.is_pure(task_op.relaxed()) && !needed.contains(&task_op.id) {
+            if is_pure(op) && !needed.contains(&task_op.id) {
                 continue;
             }
             let (mut in_all, mut in_none) = (true, true);
@@ -441,6 +442,20 @@ impl Still {
                 (false, true) => still.open.push(task_op.id),
                 (false, false) => still.counted.push(task_op.id),
             }
+        }
+        // Where each state is possible without the effects of any of them too, no more need be said.
+        let taken = |op: u32| still.taken.contains(&beginning.ops[op as usize].id);
+        let is_plain = |configuration: &&Configuration<S>| {
+            let mut open = point.open.iter().copied();
+            open.all(|op| !configuration.has_taken(op) || taken(op) || is_pure(op))
+        };
+        let mut configurations = point.configurations.iter();
+        let is_possible_without = |of: &Configuration<S>| {
+            let mut plain = point.configurations.iter().filter(is_plain);
+            plain.any(|other| other.state == of.state)
+        };
+        if configurations.all(is_possible_without) {
+            still.open.append(&mut still.counted);
         }
         for ids in [&mut still.taken, &mut still.counted, &mut still.open] {
             ids.sort_unstable();
