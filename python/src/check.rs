@@ -185,7 +185,8 @@ pub(crate) fn conditions(
     names: Vec<String>,
 ) -> PyResult<(String, String)> {
     let py = history.py();
-    let conditions: Result<Vec<Condition>, Error> = names.iter().map(|name| condition(name)).collect();
+    let conditions: Result<Vec<Condition>, Error> =
+        names.iter().map(|name| condition(name)).collect();
     let conditions = conditions.map_err(|error| raise(py, &error))?;
     let decided = each(history, asked, move |recorded, chosen, checker, budget| {
         decide_conditions(recorded, &conditions, chosen, checker, budget)
@@ -195,12 +196,14 @@ pub(crate) fn conditions(
 }
 
 fn condition(name: &str) -> Result<Condition, Error> {
-    match Level::NAMES.iter().any(|(level, _)| *level == name) {
-        true => Err(Error::usage(format!(
-            "{name} is an isolation level of transactions, which the command decides: `linpoint check --condition {name}`"
-        ))),
-        false => name.parse(),
-    }
+    name.parse().map_err(|error: Error| {
+        match Level::NAMES.iter().any(|(level, _)| *level == name) {
+            true => Error::usage(format!(
+                "{error}; as an isolation level of transactions, the command decides it: `linpoint check --condition {name}`"
+            )),
+            false => error,
+        }
+    })
 }
 
 /// Reads the histories that Python gives, and makes something of each, side by side. The error is that of the first one that

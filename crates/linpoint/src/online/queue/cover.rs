@@ -2,8 +2,11 @@
 
 use std::collections::VecDeque;
 
-use super::super::{EXPLAINED, Observable, Op, Time};
+use super::super::{Observable, Op, Time};
 use crate::value::Value;
+
+/// How many are kept of each queue: there may be many queues.
+const MOST: usize = 16;
 
 /// A value that was taken out, and was in the queue between these events whatever the order.
 pub(super) struct Critical<O: Observable> {
@@ -32,7 +35,7 @@ impl<O: Observable> Cover<O> {
         self.0.retain(|one| !is_within(one, &new));
         let place = self.0.partition_point(|one| one.from < new.from);
         self.0.insert(place, new);
-        if self.0.len() > EXPLAINED {
+        if self.0.len() > MOST {
             self.0.pop_front();
         }
     }
