@@ -143,9 +143,9 @@ fn two_outputs_do_not_share_a_file() {
     let scratch = Scratch::new("outputs");
     let check = ["check", "h.jsonl", "--html", "out", "--junit", "sub/../out"];
     assert_refused(&scratch, &check, "--junit and --html would both write");
-    fs::write(scratch.0.join("out"), "older").unwrap();
+    fs::write(scratch.0.join("out"), "<!doctype html>older").unwrap();
     assert_refused(&scratch, &check, "--junit and --html would both write");
-    assert_eq!(scratch.read("out"), "older");
+    assert_eq!(scratch.read("out"), "<!doctype html>older");
     let verify = "verify --algorithm bowman --processes 2 --history out --html ./out";
     let verify: Vec<&str> = verify.split(' ').collect();
     assert_refused(&scratch, &verify, "--html and --history would both write");
@@ -216,12 +216,28 @@ fn a_failed_run_leaves_the_older_file_and_no_partial_one() {
 #[test]
 fn a_link_stays_and_its_file_is_replaced() {
     let scratch = Scratch::new("link");
-    fs::write(scratch.0.join("sub/page.html"), "older").unwrap();
+    fs::write(scratch.0.join("sub/page.html"), "<!doctype html>").unwrap();
     std::os::unix::fs::symlink("sub/page.html", scratch.0.join("latest.html")).unwrap();
     let output = scratch.run(&["check", "h.jsonl", "--html", "latest.html"]);
     assert_eq!(output.status.code(), Some(0));
     assert!(scratch.0.join("latest.html").is_symlink());
-    assert!(scratch.read("sub/page.html").starts_with("<!"));
+    assert!(scratch.read("sub/page.html").contains("<body"));
+}
+
+#[test]
+fn what_an_option_has_not_written_is_kept() {
+    let scratch = Scratch::new("kept");
+    fs::write(scratch.0.join("other.jsonl"), HISTORY).unwrap();
+    for option in ["--html", "--junit", "--proof", "--witness"] {
+        let check = ["check", "h.jsonl", option, "other.jsonl"];
+        assert_refused(&scratch, &check, "which it has not written");
+        assert_eq!(scratch.read("other.jsonl"), HISTORY);
+        for _ in 0..2 {
+            let check = ["check", "h.jsonl", option, "own"];
+            assert_eq!(scratch.run(&check).status.code(), Some(0), "{option}");
+        }
+        fs::remove_file(scratch.0.join("own")).unwrap();
+    }
 }
 
 #[cfg(unix)]
