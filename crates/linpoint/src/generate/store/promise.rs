@@ -166,7 +166,7 @@ mod tests {
             let generators = (0..6).map(|seed| StoreGenerator {
                 ops: match promise {
                     Promise::Condition(_) => 400,
-                    Promise::Level(_) => 100,
+                    Promise::Level(_) => 60,
                 },
                 processes: 4,
                 keys: 3,
