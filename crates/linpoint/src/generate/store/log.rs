@@ -25,7 +25,7 @@ enum Reads {
     Beginning(Bound),
     /// Of the key, one of the last so many values.
     Last(usize),
-    /// All that had returned when it was called, and of the rest some beginning.
+    /// All that had returned when it was called, and of the rest some beginning. Writes come into the log when they are called.
     Returned,
 }
 
@@ -163,8 +163,10 @@ impl Logged {
 
 impl Store for Logged {
     fn call(&mut self, session: usize, request: &Request, _: &mut Sampler) {
-        if let Request::Get(key) = request {
-            self.called[session] = self.returned[*key];
+        match (self.reads, request) {
+            (_, Request::Get(key)) => self.called[session] = self.returned[*key],
+            (Reads::Returned, &Request::Put(key, value)) => self.append(session, key, value),
+            _ => {}
         }
     }
 
@@ -175,8 +177,9 @@ impl Store for Logged {
         }
         match *request {
             Request::Put(key, value) => {
-                match self.writes {
-                    Writes::AtOnce => self.append(session, key, value),
+                match (self.writes, self.reads) {
+                    (Writes::AtOnce, Reads::Returned) => {}
+                    (Writes::AtOnce, _) => self.append(session, key, value),
                     _ => self.waiting[session].push((key, value)),
                 }
                 Answer::Done

@@ -73,6 +73,9 @@ trait Store {
 /// How many versions old a read may be that is as old as the promise allows.
 const LAG: usize = 12;
 
+/// How many of 100 operations, or steps of transactions, are writes.
+const WRITES: u32 = 35;
+
 /// In how many of 100 calls all processes pause afterwards.
 const PAUSES: u32 = 4;
 
@@ -190,7 +193,7 @@ impl StoreGenerator {
     /// What a process asks next; each value is written once.
     fn request(&self, written: &mut i64, sampler: &mut Sampler) -> Request {
         let next = |written: &mut i64, sampler: &mut Sampler| {
-            let is_write = sampler.percent(50);
+            let is_write = sampler.percent(WRITES);
             *written += i64::from(is_write);
             (sampler.below(self.keys), is_write.then_some(*written))
         };
