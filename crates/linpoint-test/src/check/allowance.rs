@@ -59,13 +59,13 @@ impl Allowance {
         }
     }
 
-    /// Whether a search with the next bound will hardly get through, after those with smaller bounds have taken so many executions:
-    /// two preemptions can be placed in half as many ways as the square of those of one.
+    /// Whether a search with the next bound will hardly get through, after those with smaller bounds have taken so many executions: it
+    /// mostly takes as many times more again as the last one did.
     pub(super) fn is_too_small_after(&self, taken: &[u64]) -> bool {
         let &[.., fewer, last] = taken else {
             return false;
         };
-        let next = last as f64 * last as f64 / fewer.max(1) as f64 / 2.0;
+        let next = last as f64 * last as f64 / fewer.max(1) as f64;
         self.executions
             .is_some_and(|most| next > DOUBT * most as f64)
     }
