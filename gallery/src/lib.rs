@@ -4,7 +4,6 @@ use std::fmt;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use linpoint_test::stress::{Outcome, Smallest, StressReport};
 use linpoint_test::{FailureKind, Model, Object, Report, Verdict};
 
 /// Which of two versions of a crate is tested.
@@ -14,28 +13,6 @@ pub enum Version {
     Buggy,
     /// The one in which it is mended; of a kernel, with the change that mends it.
     Fixed,
-}
-
-/// What runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Means {
-    /// The lines with the bug in words of our own, under the controlled scheduler.
-    Kernel,
-    /// The crate as it is published, under the controlled scheduler: between awaits, or, if it is made for `loom` or `shuttle`, at each
-    /// access.
-    Controlled,
-    /// The crate as it is published, on real threads.
-    Stress,
-}
-
-impl fmt::Display for Means {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Means::Kernel => "kernel",
-            Means::Controlled => "controlled",
-            Means::Stress => "stress",
-        })
-    }
 }
 
 /// A bug, with a test that should find it.
@@ -49,8 +26,6 @@ pub struct Bug {
     pub buggy: &'static str,
     /// The version in which it is mended; `None` if there is none.
     pub fixed: Option<&'static str>,
-    /// What runs.
-    pub means: Means,
     /// Runs the test.
     pub check: fn(Version) -> Finding,
 }
@@ -122,37 +97,6 @@ impl Finding {
             }
             _ => Finding::Undecided("an unknown verdict".to_owned()),
         }
-    }
-
-    /// The result of a stress test, of operations named so.
-    pub fn of_stress(test: &str, report: Result<StressReport, linpoint::Error>) -> Self {
-        let report = match report {
-            Ok(report) => report,
-            Err(error) => return Finding::Undecided(error.to_string()),
-        };
-        if std::env::var_os("GALLERY_VERBOSE").is_some() {
-            eprintln!("{report}\n");
-        }
-        let found = |kind: &str, run: usize| Finding::Found {
-            test: format!("{test}, run {}", run + 1),
-            kind: kind.to_owned(),
-        };
-        match &report.outcome {
-            Outcome::Linearizable => Finding::Passes(format!("{} runs", report.runs)),
-            Outcome::Violation(failure) => found("not linearizable", failure.run),
-            Outcome::Panicked { run, .. } => found("panics", *run),
-            Outcome::Stuck { run, .. } => found("stuck", *run),
-            _ => Finding::Undecided(report.to_string()),
-        }
-    }
-}
-
-impl Finding {
-    /// The result of a stress test of programs.
-    pub fn of_programs(smallest: Result<Smallest, linpoint::Error>) -> Self {
-        let programs = smallest.as_ref().map(|found| threads(&found.programs));
-        let test = programs.unwrap_or_default();
-        Finding::of_stress(&test, smallest.map(|found| found.report))
     }
 }
 
@@ -243,10 +187,9 @@ impl fmt::Display for Line<'_> {
         } = self;
         write!(
             f,
-            "{:>2}  {:<18} {version:<9} {:<10} {:>7.2} s  ",
+            "{:>2}  {:<18} {version:<9} {:>7.2} s  ",
             bug.number,
             bug.name,
-            bug.means,
             time.as_secs_f64()
         )?;
         match finding {

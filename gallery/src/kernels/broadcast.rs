@@ -1,6 +1,6 @@
 //! A broadcast channel.
 
-use linpoint_gallery::{Bug, Finding, Means, Version};
+use linpoint_gallery::{Bug, Finding, Version};
 use linpoint_test::object;
 use linpoint_test::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use linpoint_test::sync::{Condvar, Mutex};
@@ -12,7 +12,6 @@ pub(super) const TOKIO_BROADCAST: Bug = Bug {
     name: "tokio",
     buggy: "0.2.10",
     fixed: Some("0.2.11"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || Slot {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::task::{Context, Poll, Waker};
 
-use linpoint_gallery::{Bug, Finding, Means, Version};
+use linpoint_gallery::{Bug, Finding, Version};
 use linpoint_test::ends::owned;
 use linpoint_test::object_with;
 use linpoint_test::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -17,7 +17,6 @@ pub(super) const CROSSFIRE: Bug = Bug {
     name: "crossfire",
     buggy: "3.1.19",
     fixed: Some("3.1.20"),
-    means: Means::Kernel,
     check: |version| {
         let order = match version {
             Version::Buggy => Order::QueueFirst,
@@ -37,7 +36,6 @@ pub(super) const FLUME_POLLED: Bug = Bug {
     name: "flume",
     buggy: "0.10.14",
     fixed: Some("0.11.0"),
-    means: Means::Kernel,
     check: |version| {
         let order = match version {
             Version::Buggy => Order::QueueFirst,
@@ -59,7 +57,6 @@ pub(super) const FLUME_REGISTERED: Bug = Bug {
     name: "flume",
     buggy: "0.10.3",
     fixed: Some("0.10.4"),
-    means: Means::Kernel,
     check: |version| {
         let order = match version {
             Version::Buggy => Order::QueueThenWaker,
@@ -207,7 +204,6 @@ pub(super) const TOKIO_LEN: Bug = Bug {
     name: "tokio",
     buggy: "1.52.2",
     fixed: Some("1.52.3"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object_with(move || {

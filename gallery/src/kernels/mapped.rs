@@ -1,6 +1,6 @@
 //! Maps.
 
-use linpoint_gallery::{Bug, Finding, Means, Version};
+use linpoint_gallery::{Bug, Finding, Version};
 use linpoint_test::object;
 use linpoint_test::sync::RwLock;
 use linpoint_test::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -12,7 +12,6 @@ pub(super) const DASHMAP: Bug = Bug {
     name: "dashmap",
     buggy: "6.2.1",
     fixed: Some("mended"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || Shards {
@@ -59,7 +58,6 @@ pub(super) const SKIPLIST: Bug = Bug {
     name: "crossbeam-skiplist",
     buggy: "0.1.3",
     fixed: Some("mended"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || Key {

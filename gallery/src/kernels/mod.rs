@@ -2,6 +2,7 @@
 
 mod broadcast;
 mod channels;
+mod handover;
 mod mapped;
 mod notify;
 mod oneshot;
@@ -10,7 +11,6 @@ mod placeholders;
 mod pools;
 mod queues;
 mod rwlock;
-mod stack;
 
 use linpoint_gallery::Bug;
 
@@ -19,6 +19,7 @@ pub(crate) const ALL: &[Bug] = &[
     channels::CROSSFIRE,
     channels::FLUME_POLLED,
     channels::FLUME_REGISTERED,
+    handover::KANAL,
     channels::TOKIO_LEN,
     queues::HEAPLESS,
     mapped::DASHMAP,
@@ -29,8 +30,8 @@ pub(crate) const ALL: &[Bug] = &[
     queues::CONCURRENT_QUEUE,
     placeholders::QUICK_CACHE_TERMINATED,
     placeholders::QUICK_CACHE_POLLED,
-    stack::SCC,
     parker::PAPAYA,
+    notify::TOKIO_CROWD,
     notify::TOKIO_NOTIFY,
     broadcast::TOKIO_BROADCAST,
     pools::BB8,

@@ -1,9 +1,12 @@
 //! Notifications.
 
-use linpoint_gallery::{Bug, Finding, Means, Version};
+use std::future::poll_fn;
+use std::task::{Poll, Waker};
+
+use linpoint_gallery::{Bug, Finding, Version};
 use linpoint_test::object;
 use linpoint_test::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use linpoint_test::sync::{Condvar, Mutex};
+use linpoint_test::sync::{Arc, Mutex};
 
 /// `tokio`, `src/sync/notify.rs`, `notify_waiters`: without waiters, it counts its call by a load and a store. A permit that `notify_one`
 /// leaves in between is overwritten, and the next waiter sleeps for ever.
@@ -12,94 +15,128 @@ pub(super) const TOKIO_NOTIFY: Bug = Bug {
     name: "tokio",
     buggy: "1.5.0",
     fixed: Some("1.6.0"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
-            object(move || Notify {
+            object(move || Permit {
                 state: AtomicUsize::new(0),
-                waiting: Mutex::new(0),
-                wakes: Condvar::new(),
                 version,
             })
-            .op0("notify_one", Notify::notify_one)
-            .op0("notify_waiters", Notify::notify_waiters)
-            .op0("notified", Notify::notified)
-            .may_block("notified")
-            .matrix([vec!["notify_one", "notified"], vec!["notify_waiters"]])
+            .op0("notify_one", Permit::notify_one)
+            .op0("notify_waiters", Permit::notify_waiters)
+            .op0("take permit", Permit::take)
+            .finally(["take permit"])
+            .matrix([["notify_one"], ["notify_waiters"]])
         })
     },
 };
 
-const EMPTY: usize = 0;
-const WAITING: usize = 1;
-const NOTIFIED: usize = 2;
+const NOTIFIED: usize = 1;
 /// What is left is the number of calls of `notify_waiters`.
-const CALL: usize = 4;
+const CALL: usize = 2;
 
-fn kind(state: usize) -> usize {
-    state % CALL
-}
-
-struct Notify {
+/// Without waiters.
+struct Permit {
     state: AtomicUsize,
-    /// The waiters that are not notified.
-    waiting: Mutex<usize>,
-    wakes: Condvar,
     version: Version,
 }
 
-impl Notify {
-    /// Changes the kind of the state if it is one of these. Returns whether it was.
-    fn change(&self, from: &[usize], to: usize) -> bool {
-        let next = |state| {
-            from.contains(&kind(state))
-                .then_some(state - kind(state) + to)
-        };
-        self.state.fetch_update(SeqCst, SeqCst, next).is_ok()
-    }
-
+impl Permit {
     fn notify_one(&self) {
-        if self.change(&[EMPTY, NOTIFIED], NOTIFIED) {
-            return;
-        }
-        let mut waiting = self.waiting.lock().expect("no holder panics");
-        if self.change(&[EMPTY, NOTIFIED], NOTIFIED) {
-            return;
-        }
-        *waiting -= 1;
-        if *waiting == 0 {
-            self.change(&[WAITING], EMPTY);
-        }
-        self.wakes.notify_all();
+        self.state.fetch_or(NOTIFIED, SeqCst);
     }
 
     fn notify_waiters(&self) {
-        let mut waiting = self.waiting.lock().expect("no holder panics");
-        let state = self.state.load(SeqCst);
-        if kind(state) == WAITING {
-            *waiting = 0;
-            self.state.store(state - WAITING + CALL, SeqCst);
-            self.wakes.notify_all();
-        } else if self.version == Version::Buggy {
-            self.state.store(state + CALL, SeqCst);
-        } else {
-            self.state.fetch_add(CALL, SeqCst);
+        match self.version {
+            Version::Buggy => {
+                let state = self.state.load(SeqCst);
+                self.state.store(state + CALL, SeqCst);
+            }
+            Version::Fixed => {
+                self.state.fetch_add(CALL, SeqCst);
+            }
         }
     }
 
-    /// For one waiter: with more, each would need a place of its own.
-    fn notified(&self) {
-        if self.change(&[NOTIFIED], EMPTY) {
-            return;
+    fn take(&self) -> bool {
+        self.state.fetch_and(!NOTIFIED, SeqCst) & NOTIFIED != 0
+    }
+}
+
+/// `tokio`, `src/sync/notify.rs`, `notify_waiters`: it wakes 32 waiters under one hold of the lock, here one. Those who come while it is
+/// free are woken as well, so two waits, one after the other, end by one call.
+pub(super) const TOKIO_CROWD: Bug = Bug {
+    number: 23,
+    name: "tokio",
+    buggy: "1.25.0",
+    fixed: Some("1.26.0"),
+    check: |version| {
+        Finding::of_object(|| {
+            object(move || Crowd {
+                waiters: Mutex::new(vec![Arc::default(), Arc::default()]),
+                version,
+            })
+            .op0("notify_waiters", Crowd::notify_waiters)
+            .op0_async("wait twice", async |crowd: &Crowd| {
+                crowd.wait().await;
+                crowd.wait().await;
+            })
+            .may_block("wait twice")
+            .matrix([["notify_waiters"], ["wait twice"]])
+        })
+    },
+};
+
+/// Whether it was notified, and how it is woken.
+#[derive(Default)]
+struct Waiter(Mutex<(bool, Option<Waker>)>);
+
+struct Crowd {
+    waiters: Mutex<Vec<Arc<Waiter>>>,
+    version: Version,
+}
+
+impl Crowd {
+    fn notify_waiters(&self) {
+        loop {
+            let mut waiters = self.waiters.lock().expect("no holder panics");
+            let most = match self.version {
+                Version::Buggy => 1,
+                Version::Fixed => usize::MAX,
+            };
+            let first = most.min(waiters.len());
+            let woken: Vec<_> = waiters.drain(..first).collect();
+            drop(waiters);
+            if woken.is_empty() {
+                return;
+            }
+            for waiter in woken {
+                let mut waiter = waiter.0.lock().expect("no holder panics");
+                waiter.0 = true;
+                let waker = waiter.1.take();
+                drop(waiter);
+                if let Some(waker) = waker {
+                    waker.wake();
+                }
+            }
+            if self.version == Version::Fixed {
+                return;
+            }
         }
-        let mut waiting = self.waiting.lock().expect("no holder panics");
-        if self.change(&[NOTIFIED], EMPTY) {
-            return;
-        }
-        self.change(&[EMPTY], WAITING);
-        *waiting += 1;
-        while *waiting > 0 {
-            waiting = self.wakes.wait(waiting).expect("no holder panics");
-        }
+    }
+
+    async fn wait(&self) {
+        let waiter: Arc<Waiter> = Arc::default();
+        let mut waiters = self.waiters.lock().expect("no holder panics");
+        waiters.push(Arc::clone(&waiter));
+        drop(waiters);
+        poll_fn(|context| {
+            let mut waiter = waiter.0.lock().expect("no holder panics");
+            if waiter.0 {
+                return Poll::Ready(());
+            }
+            waiter.1 = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
     }
 }

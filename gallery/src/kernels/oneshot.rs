@@ -1,6 +1,6 @@
 //! A channel for one message.
 
-use linpoint_gallery::{Bug, Finding, Means, Version};
+use linpoint_gallery::{Bug, Finding, Version};
 use linpoint_test::cell::UnsafeCell;
 use linpoint_test::sync::Arc;
 use linpoint_test::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -13,7 +13,6 @@ pub(super) const ONESHOT: Bug = Bug {
     name: "oneshot",
     buggy: "0.1.11",
     fixed: Some("0.1.12"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_model(&Model::new(move || {
             let channel = Arc::new(Channel {

@@ -1,6 +1,6 @@
 //! Threads that sleep under a key.
 
-use linpoint_gallery::{Bug, Finding, Means, Version};
+use linpoint_gallery::{Bug, Finding, Version};
 use linpoint_test::object;
 use linpoint_test::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use linpoint_test::sync::{Condvar, Mutex};
@@ -12,7 +12,6 @@ pub(super) const PAPAYA: Bug = Bug {
     name: "papaya",
     buggy: "0.1.1",
     fixed: Some("0.1.2"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || Entry {

@@ -1,6 +1,6 @@
 //! A cache in which the first thread that misses a key loads its value, and the others wait at a placeholder.
 
-use linpoint_gallery::{Bug, Finding, Means, Version};
+use linpoint_gallery::{Bug, Finding, Version};
 use linpoint_test::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use linpoint_test::sync::{Arc, Mutex};
 use linpoint_test::{Model, object, thread};
@@ -13,7 +13,6 @@ pub(super) const QUICK_CACHE_TERMINATED: Bug = Bug {
     name: "quick_cache",
     buggy: "0.6.1",
     fixed: Some("0.6.2"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_model(&Model::new(move || {
             let cache = Arc::new(Cache::default());
@@ -98,7 +97,6 @@ pub(super) const QUICK_CACHE_POLLED: Bug = Bug {
     name: "quick_cache",
     buggy: "0.6.19",
     fixed: Some("0.6.20"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || Waiting {

@@ -1,6 +1,6 @@
 //! Pools of connections.
 
-use linpoint_gallery::{Bug, Finding, Means, Version};
+use linpoint_gallery::{Bug, Finding, Version};
 use linpoint_test::object;
 use linpoint_test::sync::Mutex;
 use linpoint_test::sync::atomic::{AtomicUsize, Ordering::SeqCst};
@@ -12,7 +12,6 @@ pub(super) const SQLX: Bug = Bug {
     name: "sqlx-core",
     buggy: "0.9.0",
     fixed: Some("mended"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || Sqlx {
@@ -64,7 +63,6 @@ pub(super) const BB8: Bug = Bug {
     name: "bb8",
     buggy: "0.8.0",
     fixed: Some("0.8.1"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || Bb8 {

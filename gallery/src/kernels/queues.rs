@@ -1,6 +1,6 @@
 //! Queues in arrays and in blocks.
 
-use linpoint_gallery::{Bug, Finding, Means, Version};
+use linpoint_gallery::{Bug, Finding, Version};
 use linpoint_test::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use linpoint_test::{hint, object};
 
@@ -11,7 +11,6 @@ pub(super) const HEAPLESS: Bug = Bug {
     name: "heapless",
     buggy: "0.9.3",
     fixed: Some("mended"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || Ring::new(version))
@@ -102,7 +101,6 @@ pub(super) const CROSSBEAM_LEN: Bug = Bug {
     name: "crossbeam-queue",
     buggy: "0.2.3",
     fixed: Some("0.3.0"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || Blocks::new(version))
@@ -208,7 +206,6 @@ pub(super) const CONCURRENT_QUEUE: Bug = Bug {
     name: "concurrent-queue",
     buggy: "2.5.0",
     fixed: Some("mended"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || Single {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use linpoint_gallery::{Bug, Finding, Means, Version};
+use linpoint_gallery::{Bug, Finding, Version};
 use linpoint_test::object;
 use linpoint_test::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use linpoint_test::sync::{Condvar, Mutex};
@@ -14,7 +14,6 @@ pub(super) const PARKING_LOT: Bug = Bug {
     name: "parking_lot",
     buggy: "0.12.3",
     fixed: Some("0.12.4"),
-    means: Means::Kernel,
     check: |version| {
         Finding::of_object(|| {
             object(move || RwLock {

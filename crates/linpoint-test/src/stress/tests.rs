@@ -392,8 +392,12 @@ mod programs {
             let left = || shared.disconnected.load(Ordering::SeqCst);
             let before = sender_first && left();
             let message = shared.queue.lock().expect("no panics").pop_front();
-            if !sender_first {
-                std::thread::yield_now();
+            if !sender_first && message.is_none() {
+                // Nearly always long enough for the sender to send and leave.
+                let end = Instant::now() + Duration::from_millis(2);
+                while !left() && Instant::now() < end {
+                    std::thread::yield_now();
+                }
             }
             match message {
                 Some(message) => Ret::Received(message),
@@ -433,10 +437,11 @@ mod programs {
 
     #[test]
     fn a_failure_is_reduced_to_the_steps_that_it_needs() {
-        // Whether the threads meet is a matter of chance, so the time is ample.
-        let second = Duration::from_secs(1);
-        let found = channel(false).runs(usize::MAX).budget(20 * second);
-        let found = found.check_smallest(second).expect("a test");
+        let found = channel(false)
+            .runs(usize::MAX)
+            .budget(Duration::from_secs(20));
+        let each = Duration::from_millis(100);
+        let found = found.check_smallest(each).expect("a test");
         assert!(found.report.violation().is_some(), "{found}");
         let steps: usize = found.programs.iter().map(Vec::len).sum();
         assert!(steps < 6, "{found}");
