@@ -91,6 +91,20 @@ impl Recording {
         String::from_utf8_lossy(&out).into_owned()
     }
 
+    /// Writes the history as Apache Parquet, one row for each operation, which is read an order of magnitude sooner than lines of JSON.
+    #[cfg(feature = "parquet")]
+    pub fn write_parquet(&self, out: &mut (dyn Write + Send)) -> io::Result<()> {
+        use linpoint::format::{Format, ReadOptions, parse, write};
+        let mut recorded = parse(self.to_jsonl().as_bytes(), &ReadOptions::default());
+        let recorded = match recorded.pop() {
+            Some(recorded) => recorded.map_err(io::Error::other)?,
+            None => return Err(io::Error::other("nothing was recorded")),
+        };
+        let object_type = recorded.object_type.as_ref();
+        let object_type = object_type.map(|(name, params)| (name.as_str(), params));
+        write(Format::Parquet, &recorded.history, object_type, out)
+    }
+
     /// Writes the history into a file.
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
         self.write(io::BufWriter::new(std::fs::File::create(path)?))

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
-use linpoint::format::{ReadOptions, parse};
+use linpoint::format::{ReadOptions, parse, read};
 use linpoint::spec::Params;
 use linpoint::{Checker, History, Verdict, object_type};
 use linpoint_record::{Clock, Header, Json, RawJson, Recorder};
@@ -287,4 +287,30 @@ fn headers_have_type_parameters_and_clock() {
     let history = history(&written);
     assert_eq!(history.annotations()[0].text, "n1 is killed");
     std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn parquet_has_what_the_lines_have() {
+    let recorder = Recorder::in_memory("queue", Clock::Counter);
+    let mut process = recorder.process();
+    process.run("enq", 1, || ());
+    process.call("deq", ()).unknown();
+    let mut other = recorder.process_named("other");
+    other.run("deq", (), || None::<i64>);
+    drop((process, other));
+    let recording = recorder.finish().unwrap();
+    let path = new_file("rows.parquet");
+    let mut file = std::fs::File::create(&path).unwrap();
+    recording.write_parquet(&mut file).unwrap();
+    let mut rows = Vec::new();
+    read(&path, &ReadOptions::default(), |history| {
+        rows.push(history.unwrap())
+    });
+    let operations =
+        |history: &History| -> Vec<String> { history.ops().map(|op| op.text()).collect() };
+    assert_eq!(rows.len(), 1);
+    assert_eq!(rows[0].object_type.as_ref().unwrap().0, "queue");
+    let lines = history(&recording.to_jsonl());
+    assert_eq!(operations(&rows[0].history), operations(&lines));
+    assert_eq!(lines.len(), 3);
 }
