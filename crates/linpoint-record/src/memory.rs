@@ -91,7 +91,7 @@ impl Recording {
         String::from_utf8_lossy(&out).into_owned()
     }
 
-    /// Writes the history as Apache Parquet, one row for each operation, which is read an order of magnitude sooner than lines of JSON.
+    /// Writes the history as Apache Parquet, one row for each operation.
     #[cfg(feature = "parquet")]
     pub fn write_parquet(&self, out: &mut (dyn Write + Send)) -> io::Result<()> {
         use linpoint::format::{Format, ReadOptions, parse, write};
