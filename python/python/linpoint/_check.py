@@ -152,7 +152,7 @@ def check(
     return ConditionReport(*_native.conditions(history, asked, names))
 
 
-def assert_linearizable(history: History, **options: Any) -> Report:
+def assert_linearizable(history: History, **options: Any) -> Report | ConditionReport:
     """Fails with the core of the violation if the history is not linearizable, and with the limit if that is undecided.
 
     The options are those of :func:`check`; with a condition, it fails if that does not hold. With the pytest plugin, the page is left as a file, which the message names.
@@ -164,7 +164,7 @@ def assert_linearizable(history: History, **options: Any) -> Report:
     ...
     """
     __tracebackhide__ = True
-    report = check(history, **options)
+    report: Report | ConditionReport = check(history, **options)
     if report.verdict not in ("linearizable", "holds"):
         raise AssertionError(str(report))
     return report

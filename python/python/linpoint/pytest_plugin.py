@@ -29,17 +29,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture
 def assert_linearizable(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[..., linpoint.Report]:
+) -> Callable[..., linpoint.Report | linpoint.ConditionReport]:
     """:func:`linpoint.assert_linearizable`, which leaves the page of a history that fails, and names it."""
 
-    def check(history: Any, **options: Any) -> linpoint.Report:
+    def check(history: Any, **options: Any) -> linpoint.Report | linpoint.ConditionReport:
         __tracebackhide__ = True
-        report = linpoint.check(history, **options)
-        if report.verdict != "linearizable":
-            page = _page(request, tmp_path_factory)
-            report.to_html(page)
-            pytest.fail(f"{report}\n  page: {page}", pytrace=False)
-        return report
+        report: linpoint.Report | linpoint.ConditionReport = linpoint.check(history, **options)
+        if report.verdict in ("linearizable", "holds"):
+            return report
+        # Conditions have no page.
+        if isinstance(report, linpoint.ConditionReport):
+            pytest.fail(str(report), pytrace=False)
+        page = _page(request, tmp_path_factory)
+        report.to_html(page)
+        pytest.fail(f"{report}\n  page: {page}", pytrace=False)
 
     return check
 
