@@ -58,6 +58,9 @@ const MOST_ITEMS: i64 = 1_000_000;
 /// The function that stands in for the operator `*`.
 const PRODUCT: &str = "_product";
 
+/// What `blocked` is: a text that no file has. An empty list would be taken for it where a file returns a state without an answer.
+pub(super) const BLOCKED: &str = "\0blocked";
+
 /// The functions and constants that every file sees.
 pub(super) fn globals() -> &'static Globals {
     static GLOBALS: LazyLock<Globals> = LazyLock::new(|| {
@@ -67,8 +70,7 @@ pub(super) fn globals() -> &'static Globals {
             LibraryExtension::Print,
         ];
         let mut globals = GlobalsBuilder::extended_by(&extensions).with(limited_functions);
-        // Lists of outcomes: none.
-        globals.set("blocked", AllocList::EMPTY);
+        globals.set("blocked", BLOCKED);
         globals.set("unknown", AllocTuple::<[i32; 0]>([]));
         globals.build()
     });

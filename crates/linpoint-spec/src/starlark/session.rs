@@ -19,7 +19,7 @@ use starlark::values::tuple::TupleRef;
 use starlark::values::{OwnedFrozenValue, Value};
 
 use super::convert::{Parts, Texts, to_starlark, write};
-use super::limits::{Use, limited};
+use super::limits::{BLOCKED, Use, limited};
 use crate::flat::{Reader, Writer};
 use crate::model::ModelError;
 
@@ -260,10 +260,15 @@ impl<'v> States<'v> {
 impl<'v> Kept<'v> {
     /// Writes what a function returned, and keeps the state of its last outcome.
     fn write(&mut self, value: Value<'v>, returned: &mut Returned) -> Result<(), String> {
+        if value.unpack_str() == Some(BLOCKED) {
+            returned.data.list(0);
+            return Ok(());
+        }
         let mut state = None;
         match ListRef::from_value(value) {
             Some(outcomes) => {
                 returned.data.list(outcomes.len());
+                returned.has_other = outcomes.is_empty();
                 for outcome in outcomes.iter() {
                     state = self.write_outcome(1, outcome, returned)?;
                 }
